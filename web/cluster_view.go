@@ -1,0 +1,124 @@
+package web
+
+import "time"
+
+// ClusterList is "Clusters".
+type ClusterList struct {
+	Rows       []ClusterRow
+	CanConnect bool
+	Empty      Empty
+}
+
+// ClusterRow is one cluster in short.
+type ClusterRow struct {
+	ID        string
+	Name      string
+	Kind      string // "Kubernetes", "Slurm", "simulated"
+	Simulated bool
+	State     Badge // answers, stale, does not answer, never answered
+	Mode      Badge // ModeBadge; "paused" where writing is paused
+	Version   string
+	Kueue     string
+	Nodes     Figure
+	GPUs      Figure
+	Polled    time.Time // last good poll; zero: never
+	Problem   string
+	Changes   int // waiting
+}
+
+// ClusterConnect is the form for a new cluster. It posts to paths.Clusters:
+//
+//	name, server (https URL), ca (PEM), token, idempotency_key
+//	action    test | connect
+//
+// test answers the form again with Found; the token field is never filled again.
+type ClusterConnect struct {
+	IdempotencyKey string
+	Name           Field
+	Server         Field
+	CA             Field
+	Token          Field
+	Found          *ClusterFound
+	Errors         []string
+}
+
+// ClusterFound is what a connection test found.
+type ClusterFound struct {
+	State   Badge
+	Text    string // "Kubernetes 1.35.4 answered in 40 ms", or what went wrong and what to do
+	Version string
+	Kueue   string // "0.17.0, kueue.x-k8s.io/v1beta2"; "" = not installed
+	Nodes   Figure
+	Pools   []FoundPool
+	Limits  []FoundLimit
+	Lacks   []string // rights the token lacks
+	At      time.Time
+}
+
+// FoundPool is a pool seen on the nodes.
+type FoundPool struct {
+	Name     string // flavor
+	Link     string // pool page; "" before it is connected
+	Resource string
+	Capacity Figure
+	Product  string
+	Kind     string // "whole cards", "MIG devices", "time-sliced replicas"
+	Nodes    Figure
+	Rate     Money // an hour
+}
+
+// FoundLimit is one limit in force and who owns it.
+type FoundLimit struct {
+	Object  string
+	Field   string
+	Value   Figure
+	Granted Figure // what the portal granted there; unknown before adoption
+	Owner   string // field manager or tool: "argocd-controller"
+	Tool    bool   // owned by Argo CD or Flux: stays theirs
+	Adopt   string // address to adopt it; "" hides
+}
+
+// ClusterView is the page of one cluster. Posts:
+//
+//	paths.ClusterTest(id):   idempotency_key
+//	paths.ClusterMode(id):   mode = observe | plan | enforce, reason, idempotency_key
+//	paths.ClusterPause(id):  paused = true | false, reason, idempotency_key
+//	paths.ClusterAdopt(id):  object, project, environment, idempotency_key
+type ClusterView struct {
+	ID             string
+	Name           string
+	Server         string
+	Simulated      bool
+	State          Badge
+	StateText      string // "answered in 40 ms, 12 s ago"
+	Mode           string // observe, plan, enforce
+	Paused         bool
+	PausedText     string // by whom, when, why
+	CanManage      bool
+	IdempotencyKey string
+	Facts          []Fact // version, Kueue, API, nodes, token age, poll period
+	Found          ClusterFound
+	Bindings       []ClusterBinding
+	Waiting        []Change
+	Polls          []ClusterPoll // newest first
+	Headroom       []PoolHeadroom
+	Adoptable      []Option // projects/environments to adopt for: value "project/environment"
+}
+
+// ClusterBinding is which object carries the limits of a project and environment.
+type ClusterBinding struct {
+	Project Link
+	Env     string
+	Object  string
+	Queue   string
+	How     string // "template", "adopted"
+	State   Badge
+}
+
+// ClusterPoll is one reading of a cluster.
+type ClusterPoll struct {
+	At   time.Time
+	Took time.Duration
+	OK   bool
+	Text string
+}

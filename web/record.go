@@ -1,0 +1,171 @@
+package web
+
+import "time"
+
+// StepState is how far a step is.
+type StepState string
+
+// States of a step.
+const (
+	StepDone    StepState = "done"
+	StepNow     StepState = "now"
+	StepAhead   StepState = "ahead"
+	StepRefused StepState = "refused"
+	StepSkipped StepState = "skipped"
+)
+
+// Step is one of submitted → stages → applying → active.
+type Step struct {
+	Name  string // "Team manager", "Applying"
+	State StepState
+	Who   string    // who did it, or who can: "Ada Lovelace", "capacity manager of H100"
+	At    time.Time // when it was done; zero while ahead
+	Due   time.Time // until when it should be; zero if none
+	Note  string    // "granted 12 of 16", "alpha does not answer: waits"
+}
+
+// Event is one line of a timeline, newest first.
+type Event struct {
+	At     time.Time
+	Tone   Tone
+	What   string // "approved 12 of 16 GPUs"
+	Who    string // "Ada Lovelace", or "Quartermaster" for a job
+	Role   string // in which role: "team manager of Vision"
+	Factor string // factor used: "one-time code, 2 min before"
+	Reason string // free text as written
+	Ledger string // ledger number; "" hides the link
+	Href   string // address of the ledger entry
+}
+
+// DiffField is one field, as the cluster would store it.
+type DiffField struct {
+	Field  string // "spec.resourceGroups[0].flavors[h100].resources[nvidia.com/gpu].nominalQuota"
+	Short  string // "h100 nominalQuota"; "" shows Field
+	Before Figure // Value "unset" for a field that is not there
+	After  Figure
+	Read   Figure // read back after the change; only shown where ReadBack of the object is set
+	Wrong  bool   // Read differs from After
+}
+
+// DiffObject is one object of one cluster and what would change, or changed, on it.
+type DiffObject struct {
+	Object    string // "ClusterQueue vision-training-production"
+	Cluster   string
+	Created   bool // the object does not exist yet
+	Manager   string
+	Fields    []DiffField // what changes
+	Unchanged []DiffField // folded
+	ReadBack  bool        // show the column "read back"
+	Note      string      // "another manager (argocd) owns this field: takeover needed"
+}
+
+// Change is the work of making one grant true on one cluster.
+type Change struct {
+	ID        string
+	Cluster   Link
+	Simulated bool
+	State     Badge  // planned, waiting, applied, verified, stopped
+	What      string // one sentence: "Waits: alpha does not answer since 14:02 UTC"
+	PlannedAt time.Time
+	AppliedAt time.Time
+	ReadAt    time.Time // when it was read back; zero: not yet
+	Objects   []DiffObject
+	Problem   string // what stopped it, in words
+	Takeover  string // address of the takeover page, for who may decide it
+}
+
+// Check is one policy or capacity check with its reason.
+type Check struct {
+	Tone   Tone   // Done: holds · Waiting: warns · NeedsYou: needs approval · Refused: denies · NotKnown
+	Word   string // "holds", "warns", "needs approval", "refuses", "not known"
+	Name   string // "Production runs in the EU"
+	Reason string // why, with numbers
+	Mend   Link   // who can lift it, or the form for it
+}
+
+// Workload is one job on a cluster.
+type Workload struct {
+	Name   string
+	Queue  string // namespace/queue
+	GPUs   Figure
+	Who    string
+	Since  time.Time
+	Reason string // pending: Kueue's own words
+}
+
+// Fact is one line of a facts list.
+type Fact struct {
+	Label string
+	Text  string
+	Href  string
+	Mono  bool // an identifier
+}
+
+// Option is one choice of a select or radio group.
+type Option struct {
+	Value string
+	Text  string
+}
+
+// Pager leads through a list by key, 50 rows a page.
+type Pager struct {
+	Newer string // address of the page before; "" on the first
+	Older string // address of the page after; "" on the last
+	Shown int
+	Total string // "10,412", or "more than 10,000"; "" where it was not counted
+	Noun  string // "requests"
+}
+
+// Filter is one field of a filter bar. Its value stands in the URL.
+type Filter struct {
+	Name    string
+	Label   string
+	Value   string
+	Kind    string   // "search", "date", "select" (default with Options), "text"
+	Options []Option // with the empty choice first
+}
+
+// Filters is a GET form above a list.
+type Filters struct {
+	Action string
+	Fields []Filter
+	Keep   []Filter // hidden fields: sort order and the like
+	Clear  string   // address without filters; "" when none is set
+	Sorts  []Tab    // orders of the list
+	Saved  []Tab    // often-used filters as links
+	CSV    string   // address of the download of what is filtered; "" hides it
+}
+
+// Tab is one of several views of the same thing.
+type Tab struct {
+	Text    string
+	Href    string
+	Current bool
+	Count   string // "" hides it
+}
+
+// Field is one input with what is wrong with it.
+type Field struct {
+	Name     string
+	Label    string
+	Value    string
+	Hint     string
+	Error    string // what to do about it
+	Unit     string // shown behind the input
+	Options  []Option
+	Required bool
+	Type     string // "text" (default), "number", "date", "datetime-local", "url", "password"
+	Rows     int    // > 0: a text area
+	Min      string
+	Max      string
+	Mono     bool
+	Complete string // autocomplete attribute; "" is "off"
+}
+
+// Empty is what a page says when it has nothing to show.
+type Empty struct {
+	Icon   string
+	Title  string // what will stand here: "No requests yet"
+	Text   string // how to begin
+	Action Link   // "" hides it
+}
