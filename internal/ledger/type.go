@@ -1,0 +1,49 @@
+package ledger
+
+// Type of an entry. Frozen strings.
+type Type string
+
+const (
+	SignedIn       Type = "person.signed_in"
+	SignInRefused  Type = "person.sign_in_refused"
+	SignedOut      Type = "person.signed_out"
+	SteppedUp      Type = "person.stepped_up"
+	FactorEnrolled Type = "person.factor_enrolled"
+
+	OrgImported Type = "org.imported"
+
+	ClusterConnected Type = "cluster.connected"
+	ClusterTested    Type = "cluster.tested"
+	ClusterMode      Type = "cluster.mode_changed"
+	BindingMade      Type = "binding.made"
+	BindingAdopted   Type = "binding.adopted"
+
+	RequestDrafted   Type = "request.drafted"
+	RequestEdited    Type = "request.edited"
+	RequestSubmitted Type = "request.submitted"
+	RequestWithdrawn Type = "request.withdrawn"
+	RequestDecided   Type = "request.decided"
+	RequestState     Type = "request.state_changed"
+	RequestCommented Type = "request.commented"
+
+	GrantMade  Type = "grant.made"
+	GrantEnded Type = "grant.ended"
+
+	ChangePlanned  Type = "change.planned"
+	ChangeApplied  Type = "change.applied"
+	ChangeVerified Type = "change.verified"
+	ChangeWaiting  Type = "change.waiting"
+	ChangeStopped  Type = "change.stopped"
+
+	AccessRefused Type = "access.refused"
+	Exported      Type = "record.exported"
+	JobAction     Type = "job.action"
+)
+
+// Types lists all in the order in which a filter shows them.
+var Types = []Type{
+	RequestDrafted, RequestEdited, RequestSubmitted, RequestDecided, RequestWithdrawn, RequestState, RequestCommented,
+	GrantMade, GrantEnded, ChangePlanned, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeStopped,
+	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, OrgImported,
+	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, AccessRefused, Exported, JobAction,
+}

@@ -1,0 +1,29 @@
+// Package work names the background jobs and their arguments. Arguments are ids
+// only: a worker re-reads the truth. Kinds are frozen strings: they lie in the
+// queue across versions. jobs implements the workers; portal enqueues.
+package work
+
+// Args is one job to enqueue; it satisfies River's JobArgs.
+type Args interface{ Kind() string }
+
+// ChangeApply makes one change true on its cluster.
+type ChangeApply struct {
+	ChangeID string `json:"change_id" river:"unique"`
+}
+
+// Kind of the job.
+func (ChangeApply) Kind() string { return "change_apply" }
+
+// UsagePoll reads one cluster. A good one releases the changes that wait for the cluster.
+type UsagePoll struct {
+	ClusterID string `json:"cluster_id" river:"unique"`
+}
+
+// Kind of the job.
+func (UsagePoll) Kind() string { return "usage_poll" }
+
+// GrantTick looks for grants that start or end and plans the changes that follow.
+type GrantTick struct{}
+
+// Kind of the job.
+func (GrantTick) Kind() string { return "grant_tick" }
