@@ -1,6 +1,10 @@
 package web
 
-import "time"
+import (
+	"time"
+
+	"quartermaster/internal/paths"
+)
 
 // ApprovalList is the queue of what waits for this person, oldest first. Query:
 // q, team, project, pool, warn=yes, sort=age|due|size, before/after.
@@ -31,4 +35,11 @@ type ApprovalRow struct {
 	Warnings []string // "pool short by 4 GPUs", "policy: production needs an end"
 	// Cannot says why this person may see but not decide it: "you asked for it".
 	Cannot string
+}
+
+func (r ApprovalRow) href() string {
+	if r.Cannot != "" {
+		return paths.Request(r.ID)
+	}
+	return paths.RequestDecide(r.ID)
 }

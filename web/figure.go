@@ -104,3 +104,16 @@ func GPUHours(h float64) string {
 	}
 	return Count(n) + whole[dot:] + " GPU-hours"
 }
+
+// firstReason is the first reason worth writing under a line in a table: the
+// ordinary dashes of a request that nobody decided yet need no words.
+func (l FigureLine) firstReason() string {
+	for _, f := range []Figure{l.Enforced, l.InUse} {
+		if f.Value == "" && f.Unknown != "" && l.Granted.Value != "" {
+			return f.Unknown
+		}
+	}
+	return ""
+}
+
+func figureClass(name string) string { return strings.ReplaceAll(name, " ", "-") }

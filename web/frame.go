@@ -130,3 +130,30 @@ func (f Frame) back() string {
 	}
 	return f.Path
 }
+
+// htmxConfig keeps htmx inside the content policy: no eval, no style element.
+const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,"historyCacheSize":0}`
+
+func (f Frame) current(href string) string {
+	if f.here(href) {
+		return "page"
+	}
+	return "false"
+}
+
+func (f Frame) colourScheme() string {
+	if t := f.theme(); t != "auto" {
+		return t
+	}
+	return "light dark"
+}
+
+func themeIcon(theme string) string {
+	switch theme {
+	case "light":
+		return "sun"
+	case "dark":
+		return "moon"
+	}
+	return "auto"
+}

@@ -48,3 +48,10 @@ type HistoryEntry struct {
 	Older      Link
 	Object     []HistoryRow // neighbours: entries on the same object
 }
+
+func neighbourCurrent(here bool) string {
+	if here {
+		return "true"
+	}
+	return "false"
+}

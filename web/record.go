@@ -169,3 +169,49 @@ type Empty struct {
 	Text   string // how to begin
 	Action Link   // "" hides it
 }
+
+func (f DiffField) name() string {
+	if f.Short != "" {
+		return f.Short
+	}
+	return f.Field
+}
+
+func waitingOrRunning(pending bool) string {
+	if pending {
+		return "Waiting for"
+	}
+	return "Running for"
+}
+
+func stepIcon(s StepState) string {
+	return map[StepState]string{StepDone: "done", StepNow: "waiting", StepRefused: "refused", StepSkipped: "withdrawn", StepAhead: "neutral"}[s]
+}
+
+func stepWord(s StepState) string {
+	return map[StepState]string{StepDone: "done", StepNow: "now", StepRefused: "refused", StepSkipped: "not needed", StepAhead: "ahead"}[s]
+}
+
+func stepCurrent(s Step) string {
+	if s.State == StepNow {
+		return "step"
+	}
+	return "false"
+}
+
+func (f Filter) kind() string {
+	if f.Kind == "" {
+		if len(f.Options) > 0 {
+			return "select"
+		}
+		return "text"
+	}
+	return f.Kind
+}
+
+func tabCurrent(t Tab) string {
+	if t.Current {
+		return "page"
+	}
+	return "false"
+}

@@ -1,6 +1,10 @@
 package web
 
-import "time"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // RequestDecide is the page on which one stage is decided. It posts to
 // paths.RequestDecide(id):
@@ -94,4 +98,49 @@ type ConflictRow struct {
 	Field string
 	Then  string // what the form showed
 	Now   string
+}
+
+// approveWord names what the button does: "Approve 12 GPUs".
+func (v RequestDecide) approveWord() string {
+	var total int64
+	for _, l := range v.Lines {
+		n, err := strconv.ParseInt(strings.TrimSpace(l.Grant.Value), 10, 64)
+		if err != nil || n < 0 {
+			return "Approve request"
+		}
+		total += n
+	}
+	switch len(v.Lines) {
+	case 0:
+		return "Approve request"
+	case 1:
+		return "Approve " + Count(total) + " " + v.Lines[0].Unit
+	default:
+		return "Approve " + Count(total) + " " + v.Lines[0].Unit + " in " + Count(int64(len(v.Lines))) + " pools"
+	}
+}
+
+func (v RequestDecide) reasonField() Field {
+	f := v.Reason
+	f.Name = "reason"
+	if f.Label == "" {
+		f.Label = "Reason"
+	}
+	if f.Rows == 0 {
+		f.Rows = 3
+	}
+	if f.Hint == "" {
+		f.Hint = "Needed to return, to reject, or to approve less than asked."
+		if v.MustReason != "" {
+			f.Hint = "Needed for every decision here: " + v.MustReason + "."
+		}
+	}
+	f.Required = v.MustReason != ""
+	return f
+}
+
+// short is the beginning of a digest, enough to tell two apart by eye.
+func short(digest string) string {
+	digest = strings.TrimPrefix(digest, "sha256:")
+	return digest[:min(len(digest), 12)]
 }

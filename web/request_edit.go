@@ -1,5 +1,7 @@
 package web
 
+import "github.com/a-h/templ"
+
 // RequestEdit is the form for a new quota request, a draft, or the next revision
 // of a returned one. It posts to Action as application/x-www-form-urlencoded:
 //
@@ -83,4 +85,26 @@ type PoolHeadroom struct {
 	Pool     Link
 	Cluster  string
 	Headroom Headroom
+}
+
+func (v RequestEdit) maxLines() int {
+	if v.MaxLines == 0 {
+		return 20
+	}
+	return v.MaxLines
+}
+
+func (v RequestEdit) submitWord() string {
+	if v.Revision > 1 {
+		return "Submit revision " + Count(int64(v.Revision))
+	}
+	return "Submit request"
+}
+
+// swapped marks an element that replaces its namesake on the page (htmx).
+func swapped(oob bool) templ.Attributes {
+	if oob {
+		return templ.Attributes{"hx-swap-oob": "true"}
+	}
+	return nil
 }

@@ -96,3 +96,10 @@ type Comment struct {
 	At   time.Time
 	Text string
 }
+
+func (v RequestView) editWord() string {
+	if v.EditWord == "" {
+		return "Edit draft"
+	}
+	return v.EditWord
+}
