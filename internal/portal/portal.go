@@ -1,0 +1,68 @@
+// Package portal is what people and jobs can do: one exported verb a file. It
+// declares the store it needs (db implements it) and reaches clusters through
+// fleet.Cluster. handlers, jobs and cmd call it; it calls the nouns. Every change
+// of state happens here: authority is checked, the ledger entry is written in
+// the same transaction, and the work that follows is enqueued with it.
+package portal
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"quartermaster/internal/fleet"
+	"quartermaster/internal/org"
+)
+
+// Portal holds what the use cases share. Safe for concurrent use.
+type Portal struct {
+	Store Store
+	// Dial returns the cluster behind an id; the error is a fault for people.
+	Dial func(ctx context.Context, clusterID string) (fleet.Cluster, error)
+	// Probe connects with given credentials without storing them, to test a connection.
+	Probe func(ctx context.Context, c Connection) (fleet.Cluster, error)
+	// Seal encrypts a credential for storage, bound to context (cluster or person id). Open reverses it.
+	Seal func(plain []byte, context string) ([]byte, error)
+	Open func(sealed []byte, context string) ([]byte, error)
+	// Now is the clock, UTC.
+	Now func() time.Time
+	// NewID returns a random UUID.
+	NewID func() string
+	// BaseURL of the portal, without a trailing slash; objects on clusters carry it.
+	BaseURL string
+	Log     *slog.Logger
+}
+
+// Connection is how a cluster is reached: nothing but server, CA and token.
+type Connection struct {
+	ClusterID string
+	Kind      fleet.Kind
+	Server    string // https URL
+	CA        string // PEM; "" = the system's
+	Token     string
+}
+
+// Actor is who calls a use case, as the session or the command line established it.
+type Actor struct {
+	Person org.Person
+	// System names a job or command when no person acts, e.g. "job:change_apply"; Person is then empty.
+	System string
+	Via    string // web, cli, job, import
+	// Session facts for the record; SessionID is a digest.
+	SessionID string
+	ACR       string
+	AMR       []string
+	AuthTime  time.Time
+	// SteppedUpAt is when a second factor was last proven in this session; zero = never.
+	SteppedUpAt time.Time
+	// MappingVersion of the roles in Person.
+	MappingVersion int64
+}
+
+// StepUpWindow is how long a proven second factor is good for decisions.
+const StepUpWindow = 10 * time.Minute
+
+// Fresh reports whether a decision may be taken at now without asking for the second factor again.
+func (a Actor) Fresh(now time.Time) bool {
+	return !a.SteppedUpAt.IsZero() && !now.Before(a.SteppedUpAt) && now.Sub(a.SteppedUpAt) <= StepUpWindow
+}
