@@ -20,6 +20,8 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
+//go:generate go run quartermaster/internal/tool/schemadump schema.sql
+
 //go:embed migrations/*.sql
 var migrations embed.FS
 

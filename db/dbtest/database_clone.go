@@ -13,7 +13,6 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash/fnv"
 	"net/url"
 	"sync"
@@ -53,18 +52,16 @@ func URL(t testing.TB) string {
 	if err != nil {
 		t.Fatalf("test database: %v", err)
 	}
-	id := make([]byte, 6)
-	rand.Read(id) // never fails: crypto/rand ends the program instead
-	name := clonePrefix + hex.EncodeToString(id)
-	if err := server.clone(context.Background(), name); err != nil {
+	address, drop, err := server.clone(t.Context())
+	if err != nil {
 		t.Fatalf("test database: %v", err)
 	}
 	t.Cleanup(func() {
-		if err := server.exec(context.Background(), `DROP DATABASE `+pq.QuoteIdentifier(name)+` WITH (FORCE)`); err != nil {
+		if err := drop(); err != nil {
 			t.Errorf("drop test database: %v", err)
 		}
 	})
-	return withDatabase(server.url, name)
+	return address
 }
 
 // AsRole is the same database for a session whose rights are those of a role:
@@ -100,11 +97,6 @@ type server struct {
 	url      string
 	admin    *sql.DB
 	template string
-}
-
-func (s *server) exec(ctx context.Context, statement string) error {
-	_, err := s.admin.ExecContext(ctx, statement)
-	return err
 }
 
 // migrated returns the name of the migrated database, made by whichever test
@@ -143,19 +135,31 @@ func (s *server) migrated(ctx context.Context) (string, error) {
 	return name, err
 }
 
-// clone copies the template's files, which for a small database is several times
-// faster than writing it to the log. The choice came with PostgreSQL 15; before,
+// clone makes a database for one test. It copies the template's files, which for
+// a small database is several times faster than writing it to the log. The choice came with PostgreSQL 15; before,
 // it was the only way.
-func (s *server) clone(ctx context.Context, name string) error {
+func (s *server) clone(ctx context.Context) (address string, drop func() error, err error) {
+	id := make([]byte, 6)
+	rand.Read(id) // never fails: crypto/rand ends the program instead
+	name := clonePrefix + hex.EncodeToString(id)
+	quoted := pq.QuoteIdentifier(name)
+
 	var version int
 	if err := s.admin.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version); err != nil {
-		return err
+		return "", nil, err
 	}
-	statement := fmt.Sprintf(`CREATE DATABASE %s TEMPLATE %s`, pq.QuoteIdentifier(name), pq.QuoteIdentifier(s.template))
+	statement := `CREATE DATABASE ` + quoted + ` TEMPLATE ` + pq.QuoteIdentifier(s.template)
 	if version >= 150000 {
 		statement += ` STRATEGY = FILE_COPY`
 	}
-	return s.exec(ctx, statement)
+	if _, err := s.admin.ExecContext(ctx, statement); err != nil {
+		return "", nil, err
+	}
+	drop = func() error { // also when ctx has ended
+		_, err := s.admin.Exec(`DROP DATABASE ` + quoted + ` WITH (FORCE)`)
+		return err
+	}
+	return withDatabase(s.url, name), drop, nil
 }
 
 func lockID(name string) int64 {

@@ -136,3 +136,16 @@ func number(version string) int {
 	n, _ := strconv.Atoi(major(version)) // "" of no version is 0
 	return n
 }
+
+// Program returns the path of a client or server program of the newest installed
+// PostgreSQL, for example pg_dump.
+func Program(name string) (string, error) {
+	bin, err := findBinaries("")
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(bin.path(name)); err != nil {
+		return "", fmt.Errorf("%s is not installed beside the PostgreSQL server: %w", name, err)
+	}
+	return bin.path(name), nil
+}

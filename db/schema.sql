@@ -1,0 +1,1029 @@
+-- The schema after all migrations, for reading. Written by make schema; do not edit.
+
+CREATE TYPE public.river_job_state AS ENUM (
+    'available',
+    'cancelled',
+    'completed',
+    'discarded',
+    'pending',
+    'retryable',
+    'running',
+    'scheduled'
+);
+
+CREATE FUNCTION public.refuse_history_change() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+  RAISE EXCEPTION 'history: % on % is refused', TG_OP, TG_TABLE_NAME USING ERRCODE = 'insufficient_privilege';
+END $$;
+
+CREATE FUNCTION public.river_job_state_in_bitmask(bitmask bit, state public.river_job_state) RETURNS boolean
+    LANGUAGE sql IMMUTABLE
+    AS $$
+    SELECT CASE state
+        WHEN 'available' THEN get_bit(bitmask, 7)
+        WHEN 'cancelled' THEN get_bit(bitmask, 6)
+        WHEN 'completed' THEN get_bit(bitmask, 5)
+        WHEN 'discarded' THEN get_bit(bitmask, 4)
+        WHEN 'pending'   THEN get_bit(bitmask, 3)
+        WHEN 'retryable' THEN get_bit(bitmask, 2)
+        WHEN 'running'   THEN get_bit(bitmask, 1)
+        WHEN 'scheduled' THEN get_bit(bitmask, 0)
+        ELSE 0
+    END = 1;
+$$;
+
+CREATE TABLE public.baseline (
+    id bigint NOT NULL,
+    binding_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    nominal text NOT NULL,
+    borrowing text,
+    lending text,
+    at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.baseline ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.baseline_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.binding (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    project_id text NOT NULL,
+    environment text NOT NULL,
+    cluster_id text NOT NULL,
+    namespace text DEFAULT ''::text NOT NULL,
+    local_queue text DEFAULT ''::text NOT NULL,
+    cluster_queue text DEFAULT ''::text NOT NULL,
+    cohort text DEFAULT ''::text NOT NULL,
+    root_cohort text DEFAULT ''::text NOT NULL,
+    resource_quota text DEFAULT ''::text NOT NULL,
+    account text DEFAULT ''::text NOT NULL,
+    adopted boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.change (
+    id uuid NOT NULL,
+    seq bigint NOT NULL,
+    binding_id uuid NOT NULL,
+    cluster_id text NOT NULL,
+    request_id uuid,
+    cause text NOT NULL,
+    state text NOT NULL,
+    takeover boolean DEFAULT false NOT NULL,
+    expected jsonb DEFAULT '[]'::jsonb NOT NULL,
+    plan jsonb,
+    receipt jsonb,
+    readback jsonb,
+    problem text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    applied_at timestamp with time zone,
+    verified_at timestamp with time zone,
+    CONSTRAINT change_state_check CHECK ((state = ANY (ARRAY['planned'::text, 'held'::text, 'waiting'::text, 'applying'::text, 'applied'::text, 'verified'::text, 'stopped'::text, 'superseded'::text])))
+);
+
+ALTER TABLE public.change ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.change_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.check_result (
+    id bigint NOT NULL,
+    request_id uuid NOT NULL,
+    digest text NOT NULL,
+    phase text NOT NULL,
+    policy_id text NOT NULL,
+    version text NOT NULL,
+    outcome text NOT NULL,
+    message text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT check_result_phase_check CHECK ((phase = ANY (ARRAY['submission'::text, 'decision'::text, 'dispatch'::text])))
+);
+
+ALTER TABLE public.check_result ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.check_result_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.cluster (
+    id text NOT NULL,
+    name text NOT NULL,
+    kind text NOT NULL,
+    mode text DEFAULT 'observe'::text NOT NULL,
+    paused boolean DEFAULT false NOT NULL,
+    server text DEFAULT ''::text NOT NULL,
+    ca text DEFAULT ''::text NOT NULL,
+    token_sealed bytea,
+    token_set_at timestamp with time zone,
+    root_cohort text DEFAULT ''::text NOT NULL,
+    discovery jsonb,
+    observation jsonb,
+    last_poll_at timestamp with time zone,
+    last_good_at timestamp with time zone,
+    last_problem text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT cluster_kind_check CHECK ((kind = ANY (ARRAY['kubernetes'::text, 'slurm'::text, 'simulated'::text]))),
+    CONSTRAINT cluster_mode_check CHECK ((mode = ANY (ARRAY['observe'::text, 'plan'::text, 'enforce'::text])))
+);
+
+CREATE TABLE public.comment (
+    id uuid NOT NULL,
+    request_id uuid NOT NULL,
+    person_id uuid NOT NULL,
+    entry_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.decision (
+    id uuid NOT NULL,
+    request_id uuid NOT NULL,
+    revision integer NOT NULL,
+    digest text NOT NULL,
+    stage_key text NOT NULL,
+    person_id uuid NOT NULL,
+    identity uuid NOT NULL,
+    outcome text NOT NULL,
+    granted jsonb DEFAULT '[]'::jsonb NOT NULL,
+    factors text[] DEFAULT '{}'::text[] NOT NULL,
+    entry_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT decision_outcome_check CHECK ((outcome = ANY (ARRAY['approve'::text, 'return'::text, 'reject'::text])))
+);
+
+CREATE TABLE public.grant_end (
+    grant_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    cause text NOT NULL,
+    CONSTRAINT grant_end_cause_check CHECK ((cause = ANY (ARRAY['revoked'::text, 'superseded'::text, 'expired'::text])))
+);
+
+CREATE TABLE public.grant_line (
+    id uuid NOT NULL,
+    seq bigint NOT NULL,
+    request_id uuid NOT NULL,
+    digest text NOT NULL,
+    project_id text NOT NULL,
+    environment text NOT NULL,
+    pool_id text NOT NULL,
+    kind text NOT NULL,
+    asked text NOT NULL,
+    amount text NOT NULL,
+    starts_at timestamp with time zone,
+    ends_at timestamp with time zone,
+    made_at timestamp with time zone NOT NULL,
+    CONSTRAINT grant_line_kind_check CHECK ((kind = ANY (ARRAY['hard'::text, 'soft'::text, 'burst'::text])))
+);
+
+ALTER TABLE public.grant_line ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.grant_line_seq_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.idempotency (
+    person_id uuid NOT NULL,
+    key text NOT NULL,
+    use_case text NOT NULL,
+    result jsonb NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.installation (
+    one boolean DEFAULT true NOT NULL,
+    log text DEFAULT replace((gen_random_uuid())::text, '-'::text, ''::text) NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT installation_one_check CHECK (one)
+);
+
+CREATE TABLE public.ledger_entry (
+    ordinal bigint NOT NULL,
+    id uuid NOT NULL,
+    digest text NOT NULL,
+    canonical bytea NOT NULL,
+    type text NOT NULL,
+    outcome text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    actor text NOT NULL,
+    object_kind text NOT NULL,
+    object_id text NOT NULL,
+    prev text NOT NULL,
+    request_id uuid,
+    project_id text,
+    pool_ids text[] DEFAULT '{}'::text[] NOT NULL,
+    cluster_id text
+);
+
+ALTER TABLE public.ledger_entry ALTER COLUMN ordinal ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.ledger_entry_ordinal_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.ledger_head (
+    object_kind text NOT NULL,
+    object_id text NOT NULL,
+    digest text NOT NULL
+);
+
+CREATE TABLE public.ledger_opening (
+    entry_id uuid NOT NULL,
+    name text NOT NULL,
+    salt bytea NOT NULL,
+    text text
+);
+
+CREATE TABLE public.logout_token (
+    jti text NOT NULL,
+    expires timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.org_version (
+    version bigint NOT NULL,
+    digest text NOT NULL,
+    imported_by text NOT NULL,
+    imported_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.org_version ALTER COLUMN version ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.org_version_version_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.person (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    issuer text NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    email text DEFAULT ''::text NOT NULL,
+    identity uuid DEFAULT gen_random_uuid() NOT NULL,
+    active boolean DEFAULT true NOT NULL,
+    groups text[] DEFAULT '{}'::text[] NOT NULL,
+    groups_at timestamp with time zone,
+    last_sign_in timestamp with time zone,
+    totp_sealed bytea,
+    totp_pending bytea,
+    totp_last_step bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.poll (
+    id bigint NOT NULL,
+    cluster_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    ok boolean NOT NULL,
+    took_ms integer NOT NULL,
+    problem text DEFAULT ''::text NOT NULL
+);
+
+ALTER TABLE public.poll ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.poll_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.pool (
+    id text NOT NULL,
+    cluster_id text NOT NULL,
+    flavor text NOT NULL,
+    resource text NOT NULL,
+    name text NOT NULL,
+    tier text DEFAULT ''::text NOT NULL,
+    hourly_cents bigint DEFAULT 0 NOT NULL,
+    currency text DEFAULT 'EUR'::text NOT NULL,
+    borrow_ceiling text,
+    cpu_per_unit text DEFAULT '0'::text NOT NULL,
+    memory_per_unit text DEFAULT '0'::text NOT NULL,
+    data_classes text[] DEFAULT '{}'::text[] NOT NULL,
+    unit text DEFAULT 'unit'::text NOT NULL,
+    product text DEFAULT ''::text NOT NULL,
+    capacity text,
+    cards text,
+    nodes integer,
+    notes text[] DEFAULT '{}'::text[] NOT NULL,
+    observed_at timestamp with time zone,
+    CONSTRAINT pool_hourly_cents_check CHECK ((hourly_cents >= 0))
+);
+
+CREATE TABLE public.pool_sample (
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    capacity double precision,
+    nominal double precision,
+    reserved double precision,
+    in_use double precision,
+    borrowed double precision,
+    pending double precision
+);
+
+CREATE TABLE public.project (
+    id text NOT NULL,
+    name text NOT NULL,
+    team_id text NOT NULL,
+    owner_subject text DEFAULT ''::text NOT NULL,
+    cost_centre text DEFAULT ''::text NOT NULL,
+    environments text[] NOT NULL,
+    data_classes text[] NOT NULL
+);
+
+CREATE TABLE public.request (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    number bigint NOT NULL,
+    kind text NOT NULL,
+    state text NOT NULL,
+    project_id text NOT NULL,
+    environment text NOT NULL,
+    team_id text NOT NULL,
+    requester_id uuid NOT NULL,
+    beneficiary_id uuid,
+    editor_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
+    revision integer NOT NULL,
+    digest text NOT NULL,
+    route jsonb,
+    stage_key text DEFAULT ''::text NOT NULL,
+    waiting_role text DEFAULT ''::text NOT NULL,
+    waiting_since timestamp with time zone,
+    due_at timestamp with time zone,
+    corrects_id uuid,
+    created_at timestamp with time zone NOT NULL,
+    submitted_at timestamp with time zone,
+    closed_at timestamp with time zone,
+    version bigint DEFAULT 1 NOT NULL,
+    CONSTRAINT request_kind_check CHECK ((kind = ANY (ARRAY['quota'::text, 'reservation'::text, 'exception'::text]))),
+    CONSTRAINT request_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'submitted'::text, 'in review'::text, 'approved'::text, 'scheduled'::text, 'applying'::text, 'active'::text, 'expired'::text, 'revoked'::text, 'superseded'::text, 'rejected'::text, 'returned'::text, 'withdrawn'::text, 'lapsed'::text])))
+);
+
+CREATE TABLE public.request_line (
+    request_id uuid NOT NULL,
+    "position" integer NOT NULL,
+    pool_id text NOT NULL,
+    kind text NOT NULL,
+    current text,
+    in_use text,
+    asked text NOT NULL,
+    granted text,
+    starts_at timestamp with time zone,
+    ends_at timestamp with time zone,
+    CONSTRAINT request_line_kind_check CHECK ((kind = ANY (ARRAY['hard'::text, 'soft'::text, 'burst'::text])))
+);
+
+ALTER TABLE public.request ALTER COLUMN number ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.request_number_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.request_revision (
+    saved bigint NOT NULL,
+    request_id uuid NOT NULL,
+    number integer NOT NULL,
+    digest text NOT NULL,
+    content jsonb NOT NULL,
+    editor_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.request_revision ALTER COLUMN saved ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.request_revision_saved_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.request_waiting_place (
+    request_id uuid NOT NULL,
+    unit_id text DEFAULT ''::text NOT NULL,
+    team_id text DEFAULT ''::text NOT NULL,
+    cluster_id text DEFAULT ''::text NOT NULL,
+    pool_id text DEFAULT ''::text NOT NULL
+);
+
+CREATE TABLE public.role_mapping (
+    group_name text NOT NULL,
+    role text NOT NULL,
+    scope_kind text NOT NULL,
+    scope_id text DEFAULT ''::text NOT NULL,
+    version bigint NOT NULL,
+    CONSTRAINT role_mapping_scope_kind_check CHECK ((scope_kind = ANY (ARRAY['organisation'::text, 'unit'::text, 'team'::text, 'cluster'::text, 'pool'::text])))
+);
+
+CREATE TABLE public.route (
+    version bigint NOT NULL,
+    stages jsonb NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.route ALTER COLUMN version ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.route_version_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.session_owner (
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    person_id uuid NOT NULL,
+    provider_sid text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    ended_at timestamp with time zone
+);
+
+CREATE TABLE public.sessions (
+    token text NOT NULL,
+    data bytea NOT NULL,
+    expiry timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.team (
+    id text NOT NULL,
+    name text NOT NULL,
+    unit_id text
+);
+
+CREATE TABLE public.unit (
+    id text NOT NULL,
+    name text NOT NULL
+);
+
+CREATE TABLE public.usage_now (
+    binding_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    nominal text,
+    borrowing text,
+    borrowing_known boolean DEFAULT false NOT NULL,
+    reserved text,
+    in_use text,
+    borrowed text,
+    pending integer,
+    pending_amount text,
+    active boolean,
+    inactive_reason text DEFAULT ''::text NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.usage_sample (
+    binding_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    nominal double precision,
+    reserved double precision,
+    in_use double precision,
+    borrowed double precision,
+    pending double precision
+);
+
+CREATE TABLE public.workload (
+    cluster_id text NOT NULL,
+    uid text NOT NULL,
+    namespace text NOT NULL,
+    name text NOT NULL,
+    job text DEFAULT ''::text NOT NULL,
+    local_queue text DEFAULT ''::text NOT NULL,
+    queue text DEFAULT ''::text NOT NULL,
+    submitter text DEFAULT ''::text NOT NULL,
+    state text NOT NULL,
+    reason text DEFAULT ''::text NOT NULL,
+    message text DEFAULT ''::text NOT NULL,
+    amounts jsonb DEFAULT '[]'::jsonb NOT NULL,
+    node text DEFAULT ''::text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    admitted_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    gone_at timestamp with time zone,
+    seen_at timestamp with time zone NOT NULL,
+    CONSTRAINT workload_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'admitted'::text, 'finished'::text, 'evicted'::text])))
+);
+
+ALTER TABLE ONLY public.baseline
+    ADD CONSTRAINT baseline_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.binding
+    ADD CONSTRAINT binding_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.binding
+    ADD CONSTRAINT binding_project_id_environment_cluster_id_key UNIQUE (project_id, environment, cluster_id);
+
+ALTER TABLE ONLY public.change
+    ADD CONSTRAINT change_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.change
+    ADD CONSTRAINT change_seq_key UNIQUE (seq);
+
+ALTER TABLE ONLY public.check_result
+    ADD CONSTRAINT check_result_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.cluster
+    ADD CONSTRAINT cluster_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.comment
+    ADD CONSTRAINT comment_entry_id_key UNIQUE (entry_id);
+
+ALTER TABLE ONLY public.comment
+    ADD CONSTRAINT comment_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.decision
+    ADD CONSTRAINT decision_entry_id_key UNIQUE (entry_id);
+
+ALTER TABLE ONLY public.decision
+    ADD CONSTRAINT decision_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.decision
+    ADD CONSTRAINT decision_request_id_digest_identity_key UNIQUE (request_id, digest, identity);
+
+ALTER TABLE ONLY public.grant_end
+    ADD CONSTRAINT grant_end_pkey PRIMARY KEY (grant_id);
+
+ALTER TABLE ONLY public.grant_line
+    ADD CONSTRAINT grant_line_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.grant_line
+    ADD CONSTRAINT grant_line_request_id_pool_id_key UNIQUE (request_id, pool_id);
+
+ALTER TABLE ONLY public.grant_line
+    ADD CONSTRAINT grant_line_seq_key UNIQUE (seq);
+
+ALTER TABLE ONLY public.idempotency
+    ADD CONSTRAINT idempotency_pkey PRIMARY KEY (person_id, key);
+
+ALTER TABLE ONLY public.installation
+    ADD CONSTRAINT installation_pkey PRIMARY KEY (one);
+
+ALTER TABLE ONLY public.ledger_entry
+    ADD CONSTRAINT ledger_entry_digest_key UNIQUE (digest);
+
+ALTER TABLE ONLY public.ledger_entry
+    ADD CONSTRAINT ledger_entry_id_key UNIQUE (id);
+
+ALTER TABLE ONLY public.ledger_entry
+    ADD CONSTRAINT ledger_entry_one_successor UNIQUE (object_kind, object_id, prev);
+
+ALTER TABLE ONLY public.ledger_entry
+    ADD CONSTRAINT ledger_entry_pkey PRIMARY KEY (ordinal);
+
+ALTER TABLE ONLY public.ledger_head
+    ADD CONSTRAINT ledger_head_pkey PRIMARY KEY (object_kind, object_id);
+
+ALTER TABLE ONLY public.ledger_opening
+    ADD CONSTRAINT ledger_opening_pkey PRIMARY KEY (entry_id, name);
+
+ALTER TABLE ONLY public.logout_token
+    ADD CONSTRAINT logout_token_pkey PRIMARY KEY (jti);
+
+ALTER TABLE ONLY public.org_version
+    ADD CONSTRAINT org_version_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY public.person
+    ADD CONSTRAINT person_issuer_subject_key UNIQUE (issuer, subject);
+
+ALTER TABLE ONLY public.person
+    ADD CONSTRAINT person_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.poll
+    ADD CONSTRAINT poll_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.pool
+    ADD CONSTRAINT pool_cluster_id_flavor_resource_key UNIQUE (cluster_id, flavor, resource);
+
+ALTER TABLE ONLY public.pool
+    ADD CONSTRAINT pool_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.pool_sample
+    ADD CONSTRAINT pool_sample_pkey PRIMARY KEY (pool_id, at);
+
+ALTER TABLE ONLY public.project
+    ADD CONSTRAINT project_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.request_line
+    ADD CONSTRAINT request_line_pkey PRIMARY KEY (request_id, "position");
+
+ALTER TABLE ONLY public.request
+    ADD CONSTRAINT request_number_key UNIQUE (number);
+
+ALTER TABLE ONLY public.request
+    ADD CONSTRAINT request_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.request_revision
+    ADD CONSTRAINT request_revision_pkey PRIMARY KEY (saved);
+
+ALTER TABLE ONLY public.request_waiting_place
+    ADD CONSTRAINT request_waiting_place_pkey PRIMARY KEY (request_id, unit_id, team_id, cluster_id, pool_id);
+
+ALTER TABLE ONLY public.role_mapping
+    ADD CONSTRAINT role_mapping_pkey PRIMARY KEY (group_name, role, scope_kind, scope_id);
+
+ALTER TABLE ONLY public.route
+    ADD CONSTRAINT route_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY public.session_owner
+    ADD CONSTRAINT session_owner_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.sessions
+    ADD CONSTRAINT sessions_pkey PRIMARY KEY (token);
+
+ALTER TABLE ONLY public.team
+    ADD CONSTRAINT team_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.unit
+    ADD CONSTRAINT unit_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.usage_now
+    ADD CONSTRAINT usage_now_pkey PRIMARY KEY (binding_id, pool_id);
+
+ALTER TABLE ONLY public.usage_sample
+    ADD CONSTRAINT usage_sample_pkey PRIMARY KEY (binding_id, pool_id, at);
+
+ALTER TABLE ONLY public.workload
+    ADD CONSTRAINT workload_pkey PRIMARY KEY (cluster_id, uid);
+
+CREATE INDEX baseline_binding ON public.baseline USING btree (binding_id, pool_id, id DESC);
+
+CREATE UNIQUE INDEX binding_account ON public.binding USING btree (cluster_id, lower(account)) WHERE (account <> ''::text);
+
+CREATE INDEX binding_namespace ON public.binding USING btree (cluster_id, namespace);
+
+CREATE UNIQUE INDEX binding_queue ON public.binding USING btree (cluster_id, cluster_queue) WHERE (cluster_queue <> ''::text);
+
+CREATE INDEX change_binding ON public.change USING btree (binding_id, seq DESC);
+
+CREATE INDEX change_open ON public.change USING btree (cluster_id, seq) WHERE (state = ANY (ARRAY['planned'::text, 'held'::text, 'waiting'::text, 'applying'::text, 'applied'::text]));
+
+CREATE INDEX change_request ON public.change USING btree (request_id, seq);
+
+CREATE INDEX check_result_request ON public.check_result USING btree (request_id, id);
+
+CREATE INDEX comment_request ON public.comment USING btree (request_id, at);
+
+CREATE INDEX grant_line_ends ON public.grant_line USING btree (ends_at) WHERE (ends_at IS NOT NULL);
+
+CREATE INDEX grant_line_place ON public.grant_line USING btree (project_id, environment, pool_id, seq DESC);
+
+CREATE INDEX grant_line_starts ON public.grant_line USING btree (starts_at) WHERE (starts_at IS NOT NULL);
+
+CREATE INDEX ledger_entry_actor ON public.ledger_entry USING btree (actor, ordinal DESC);
+
+CREATE INDEX ledger_entry_at ON public.ledger_entry USING btree (at);
+
+CREATE INDEX ledger_entry_cluster ON public.ledger_entry USING btree (cluster_id, ordinal DESC) WHERE (cluster_id IS NOT NULL);
+
+CREATE INDEX ledger_entry_object ON public.ledger_entry USING btree (object_kind, object_id, ordinal DESC);
+
+CREATE INDEX ledger_entry_outcome ON public.ledger_entry USING btree (outcome, ordinal DESC) WHERE (outcome <> 'done'::text);
+
+CREATE INDEX ledger_entry_pools ON public.ledger_entry USING gin (pool_ids) WHERE (pool_ids <> '{}'::text[]);
+
+CREATE INDEX ledger_entry_project ON public.ledger_entry USING btree (project_id, ordinal DESC) WHERE (project_id IS NOT NULL);
+
+CREATE INDEX ledger_entry_request ON public.ledger_entry USING btree (request_id, ordinal) WHERE (request_id IS NOT NULL);
+
+CREATE INDEX ledger_entry_type ON public.ledger_entry USING btree (type, ordinal DESC);
+
+CREATE INDEX person_groups ON public.person USING gin (groups);
+
+CREATE INDEX poll_cluster ON public.poll USING btree (cluster_id, id DESC);
+
+CREATE INDEX project_team ON public.project USING btree (team_id);
+
+CREATE INDEX request_line_pool ON public.request_line USING btree (pool_id, request_id);
+
+CREATE INDEX request_project ON public.request USING btree (project_id, number DESC);
+
+CREATE INDEX request_requester ON public.request USING btree (requester_id, number DESC);
+
+CREATE INDEX request_revision_request ON public.request_revision USING btree (request_id, saved DESC);
+
+CREATE INDEX request_state ON public.request USING btree (state, number DESC);
+
+CREATE INDEX request_team ON public.request USING btree (team_id, number DESC);
+
+CREATE INDEX request_waiting ON public.request USING btree (waiting_role, waiting_since, id) WHERE (stage_key <> ''::text);
+
+CREATE INDEX session_owner_person ON public.session_owner USING btree (person_id) WHERE (ended_at IS NULL);
+
+CREATE INDEX sessions_expiry ON public.sessions USING btree (expiry);
+
+CREATE INDEX usage_now_pool ON public.usage_now USING btree (pool_id);
+
+CREATE INDEX usage_sample_at ON public.usage_sample USING brin (at);
+
+CREATE INDEX workload_namespace ON public.workload USING btree (cluster_id, namespace, state, created_at DESC);
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.baseline FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.baseline ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.check_result FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.check_result ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.comment FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.comment ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.decision FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.decision ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.grant_end FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.grant_end ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.grant_line FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.grant_line ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.ledger_entry FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.ledger_opening FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_opening ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.org_version FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.org_version ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.request_revision FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.request_revision ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.baseline FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.baseline ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.check_result FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.check_result ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.comment FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.comment ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.decision FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.decision ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.grant_end FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.grant_end ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.grant_line FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.grant_line ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.ledger_opening FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_opening ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.org_version FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.org_version ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.request_revision FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.request_revision ENABLE ALWAYS TRIGGER refuse_truncate;
+
+ALTER TABLE ONLY public.baseline
+    ADD CONSTRAINT baseline_binding_id_fkey FOREIGN KEY (binding_id) REFERENCES public.binding(id);
+
+ALTER TABLE ONLY public.baseline
+    ADD CONSTRAINT baseline_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES public.pool(id);
+
+ALTER TABLE ONLY public.binding
+    ADD CONSTRAINT binding_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES public.cluster(id);
+
+ALTER TABLE ONLY public.binding
+    ADD CONSTRAINT binding_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.project(id);
+
+ALTER TABLE ONLY public.change
+    ADD CONSTRAINT change_binding_id_fkey FOREIGN KEY (binding_id) REFERENCES public.binding(id);
+
+ALTER TABLE ONLY public.change
+    ADD CONSTRAINT change_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES public.cluster(id);
+
+ALTER TABLE ONLY public.change
+    ADD CONSTRAINT change_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.check_result
+    ADD CONSTRAINT check_result_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.comment
+    ADD CONSTRAINT comment_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.comment
+    ADD CONSTRAINT comment_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.decision
+    ADD CONSTRAINT decision_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.decision
+    ADD CONSTRAINT decision_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.grant_end
+    ADD CONSTRAINT grant_end_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES public.grant_line(id);
+
+ALTER TABLE ONLY public.grant_line
+    ADD CONSTRAINT grant_line_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES public.pool(id);
+
+ALTER TABLE ONLY public.grant_line
+    ADD CONSTRAINT grant_line_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.project(id);
+
+ALTER TABLE ONLY public.grant_line
+    ADD CONSTRAINT grant_line_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.idempotency
+    ADD CONSTRAINT idempotency_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.poll
+    ADD CONSTRAINT poll_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES public.cluster(id);
+
+ALTER TABLE ONLY public.pool
+    ADD CONSTRAINT pool_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES public.cluster(id);
+
+ALTER TABLE ONLY public.project
+    ADD CONSTRAINT project_team_id_fkey FOREIGN KEY (team_id) REFERENCES public.team(id);
+
+ALTER TABLE ONLY public.request
+    ADD CONSTRAINT request_beneficiary_id_fkey FOREIGN KEY (beneficiary_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.request
+    ADD CONSTRAINT request_corrects_id_fkey FOREIGN KEY (corrects_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.request_line
+    ADD CONSTRAINT request_line_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES public.pool(id);
+
+ALTER TABLE ONLY public.request_line
+    ADD CONSTRAINT request_line_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.request
+    ADD CONSTRAINT request_project_id_fkey FOREIGN KEY (project_id) REFERENCES public.project(id);
+
+ALTER TABLE ONLY public.request
+    ADD CONSTRAINT request_requester_id_fkey FOREIGN KEY (requester_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.request_revision
+    ADD CONSTRAINT request_revision_editor_id_fkey FOREIGN KEY (editor_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.request_revision
+    ADD CONSTRAINT request_revision_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.request
+    ADD CONSTRAINT request_team_id_fkey FOREIGN KEY (team_id) REFERENCES public.team(id);
+
+ALTER TABLE ONLY public.request_waiting_place
+    ADD CONSTRAINT request_waiting_place_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.role_mapping
+    ADD CONSTRAINT role_mapping_version_fkey FOREIGN KEY (version) REFERENCES public.org_version(version);
+
+ALTER TABLE ONLY public.session_owner
+    ADD CONSTRAINT session_owner_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.team
+    ADD CONSTRAINT team_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.unit(id);
+
+ALTER TABLE ONLY public.usage_now
+    ADD CONSTRAINT usage_now_binding_id_fkey FOREIGN KEY (binding_id) REFERENCES public.binding(id);
+
+ALTER TABLE ONLY public.usage_now
+    ADD CONSTRAINT usage_now_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES public.pool(id);
+
+ALTER TABLE ONLY public.workload
+    ADD CONSTRAINT workload_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES public.cluster(id);
+
+GRANT USAGE ON SCHEMA public TO quartermaster_app;
+GRANT USAGE ON SCHEMA public TO quartermaster_signer;
+
+GRANT SELECT,INSERT ON TABLE public.baseline TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.baseline_id_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.binding TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.change TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.change_seq_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.check_result TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.check_result_id_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.cluster TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.comment TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.decision TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.grant_end TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.grant_line TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.grant_line_seq_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.installation TO quartermaster_app;
+GRANT SELECT ON TABLE public.installation TO quartermaster_signer;
+
+GRANT SELECT,INSERT ON TABLE public.ledger_entry TO quartermaster_app;
+GRANT SELECT ON TABLE public.ledger_entry TO quartermaster_signer;
+
+GRANT SELECT,USAGE ON SEQUENCE public.ledger_entry_ordinal_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.ledger_head TO quartermaster_app;
+GRANT SELECT ON TABLE public.ledger_head TO quartermaster_signer;
+
+GRANT SELECT,INSERT ON TABLE public.ledger_opening TO quartermaster_app;
+GRANT SELECT ON TABLE public.ledger_opening TO quartermaster_signer;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.logout_token TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.org_version TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.org_version_version_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.person TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.poll TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.poll_id_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_sample TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.project TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.request TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.request_line TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.request_number_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.request_revision TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.request_revision_saved_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.request_waiting_place TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.role_mapping TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.route TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.route_version_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_owner TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.team TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.unit TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_now TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_sample TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.workload TO quartermaster_app;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE postgres IN SCHEMA public GRANT SELECT,USAGE ON SEQUENCES  TO quartermaster_app;
+
+ALTER DEFAULT PRIVILEGES FOR ROLE postgres IN SCHEMA public GRANT SELECT,INSERT,DELETE,UPDATE ON TABLES  TO quartermaster_app;
