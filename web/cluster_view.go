@@ -122,3 +122,26 @@ type ClusterPoll struct {
 	OK   bool
 	Text string
 }
+
+func pollTone(ok bool) Tone {
+	if ok {
+		return Done
+	}
+	return Refused
+}
+
+func pollText(p ClusterPoll) string {
+	took := p.Took.Round(time.Millisecond).String()
+	if p.Text == "" {
+		return "answered in " + took
+	}
+	return p.Text + " (" + took + ")"
+}
+
+// pauseValue is what the button sends: the state after the click.
+func pauseValue(paused bool) string {
+	if paused {
+		return "false"
+	}
+	return "true"
+}
