@@ -16,3 +16,5 @@ v=k8s.io/component-base/version
 go build -ldflags "-s -w -X $v.gitVersion=$kubernetes -X $v.gitMajor=1 -X $v.gitMinor=$minor -X $v.gitTreeState=clean" -o "$out/hyperkube" ./hyperkube
 go build -ldflags "-s -w -X sigs.k8s.io/kueue/pkg/version.GitVersion=$kueue" -o "$out/kueue" sigs.k8s.io/kueue/cmd/kueue
 go build -ldflags "-s -w -X sigs.k8s.io/kwok/pkg/consts.Version=$kwok" -o "$out/kwok" sigs.k8s.io/kwok/cmd/kwok
+go run ./render "$(go list -m -f '{{.Dir}}' sigs.k8s.io/kueue)" "$kueue" >"$out/kueue.json.new"
+mv "$out/kueue.json.new" "$out/kueue.json"
