@@ -127,7 +127,8 @@ func (p *pki) issue(name string, template *x509.Certificate, parent *issued, key
 		return nil, err
 	}
 	template.NotBefore = time.Now().Add(-time.Hour)
-	template.NotAfter = time.Now().Add(30 * 24 * time.Hour)
+	// Kueue's rotator replaces what ends within 90 days.
+	template.NotAfter = time.Now().Add(365 * 24 * time.Hour)
 	if parent == nil {
 		parent = &issued{template, key}
 	}

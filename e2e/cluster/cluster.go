@@ -58,10 +58,12 @@ func WithOnlyV1beta1() Option {
 // fails, the ends of the components' logs are printed.
 func Start(t testing.TB, opts ...Option) *Cluster {
 	t.Helper()
+	began := time.Now()
 	c, stop, err := StartShared(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("test cluster ready after %s", time.Since(began).Round(100*time.Millisecond))
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(c.LogTails(15))
