@@ -198,6 +198,11 @@ ALTER TABLE public.grant_line ALTER COLUMN seq ADD GENERATED ALWAYS AS IDENTITY 
     CACHE 1
 );
 
+CREATE TABLE public.grant_start (
+    grant_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.idempotency (
     person_id uuid NOT NULL,
     key text NOT NULL,
@@ -474,6 +479,11 @@ CREATE TABLE public.team (
     unit_id text
 );
 
+CREATE TABLE public.tick (
+    name text NOT NULL,
+    at timestamp with time zone
+);
+
 CREATE TABLE public.unit (
     id text NOT NULL,
     name text NOT NULL
@@ -576,6 +586,9 @@ ALTER TABLE ONLY public.grant_line
 ALTER TABLE ONLY public.grant_line
     ADD CONSTRAINT grant_line_seq_key UNIQUE (seq);
 
+ALTER TABLE ONLY public.grant_start
+    ADD CONSTRAINT grant_start_pkey PRIMARY KEY (grant_id);
+
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_pkey PRIMARY KEY (person_id, key);
 
@@ -656,6 +669,9 @@ ALTER TABLE ONLY public.sessions
 
 ALTER TABLE ONLY public.team
     ADD CONSTRAINT team_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.tick
+    ADD CONSTRAINT tick_pkey PRIMARY KEY (name);
 
 ALTER TABLE ONLY public.unit
     ADD CONSTRAINT unit_pkey PRIMARY KEY (id);
@@ -765,6 +781,10 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.grant_line FOR EA
 
 ALTER TABLE public.grant_line ENABLE ALWAYS TRIGGER refuse_change;
 
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.grant_start FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.grant_start ENABLE ALWAYS TRIGGER refuse_change;
+
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.ledger_entry FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
 
 ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER refuse_change;
@@ -804,6 +824,10 @@ ALTER TABLE public.grant_end ENABLE ALWAYS TRIGGER refuse_truncate;
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.grant_line FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
 
 ALTER TABLE public.grant_line ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.grant_start FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.grant_start ENABLE ALWAYS TRIGGER refuse_truncate;
 
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
 
@@ -868,6 +892,9 @@ ALTER TABLE ONLY public.grant_line
 
 ALTER TABLE ONLY public.grant_line
     ADD CONSTRAINT grant_line_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.grant_start
+    ADD CONSTRAINT grant_start_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES public.grant_line(id);
 
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
@@ -958,6 +985,8 @@ GRANT SELECT,INSERT ON TABLE public.grant_line TO quartermaster_app;
 
 GRANT SELECT,USAGE ON SEQUENCE public.grant_line_seq_seq TO quartermaster_app;
 
+GRANT SELECT,INSERT ON TABLE public.grant_start TO quartermaster_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.installation TO quartermaster_app;
@@ -1015,6 +1044,8 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_owner TO quartermaster
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.team TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tick TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.unit TO quartermaster_app;
 

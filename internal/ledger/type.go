@@ -26,14 +26,18 @@ const (
 	RequestState     Type = "request.state_changed"
 	RequestCommented Type = "request.commented"
 
-	GrantMade  Type = "grant.made"
-	GrantEnded Type = "grant.ended"
+	GrantMade    Type = "grant.made"
+	GrantStarted Type = "grant.started"
+	GrantEnded   Type = "grant.ended"
 
 	ChangePlanned  Type = "change.planned"
 	ChangeApplied  Type = "change.applied"
 	ChangeVerified Type = "change.verified"
 	ChangeWaiting  Type = "change.waiting"
 	ChangeStopped  Type = "change.stopped"
+	ChangeHeld     Type = "change.held"
+	ChangeTakeover Type = "change.taken_over"
+	ChangeRetried  Type = "change.retried"
 
 	AccessRefused Type = "access.refused"
 	Exported      Type = "record.exported"
@@ -43,7 +47,7 @@ const (
 // Types lists all in the order in which a filter shows them.
 var Types = []Type{
 	RequestDrafted, RequestEdited, RequestSubmitted, RequestDecided, RequestWithdrawn, RequestState, RequestCommented,
-	GrantMade, GrantEnded, ChangePlanned, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeStopped,
+	GrantMade, GrantStarted, GrantEnded, ChangePlanned, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeHeld, ChangeStopped, ChangeTakeover, ChangeRetried,
 	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, OrgImported,
 	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, AccessRefused, Exported, JobAction,
 }

@@ -103,6 +103,12 @@ type Requests interface {
 	Change(ctx context.Context, id string) (Change, error)
 	// OpenChanges of a cluster, oldest first.
 	OpenChanges(ctx context.Context, clusterID string) ([]Change, error)
+	// StoppedChanges of a cluster that are the newest of their binding, oldest first.
+	StoppedChanges(ctx context.Context, clusterID string) ([]Change, error)
+	// ChangesOfBinding returns the newest changes of a binding, newest first, at most limit.
+	ChangesOfBinding(ctx context.Context, bindingID string, limit int) ([]Change, error)
+	// ChangeCounts by cluster id; clusters with neither are absent.
+	ChangeCounts(ctx context.Context) (map[string]ChangeCount, error)
 }
 
 // RequestQuery filters and pages requests. Zero values do not filter. Keyset: the
@@ -179,6 +185,9 @@ type GrantRow struct {
 	EndCause               string // revoked, superseded, expired; "" while it runs
 }
 
+// ChangeCount is how many changes of a cluster are open, and stopped as in StoppedChanges.
+type ChangeCount struct{ Open, Stopped int }
+
 // PlaceKey is where limits are bound.
 type PlaceKey struct{ ProjectID, Environment string }
 
@@ -240,6 +249,10 @@ type Fleet interface {
 	// Workloads of a namespace that are pending or admitted, newest first, at most limit.
 	Workloads(ctx context.Context, clusterID, namespace string, limit int) ([]fleet.Workload, error)
 	Polls(ctx context.Context, clusterID string, limit int) ([]Poll, error)
+	// PollTimes says when each cluster was last polled, well or not; nil = never.
+	PollTimes(ctx context.Context) (map[string]*time.Time, error)
+	// TickedAt is when the named tick last ran; zero = never.
+	TickedAt(ctx context.Context, name string) (time.Time, error)
 }
 
 // BindingQuery filters bindings; empty fields do not filter.
@@ -378,6 +391,11 @@ type Tx interface {
 	InsertChecks(ctx context.Context, requestID, digest, phase string, results []policy.Result, at time.Time) error
 	InsertGrant(ctx context.Context, g GrantRow) (seq int64, err error)
 	EndGrant(ctx context.Context, grantID, cause string, at time.Time) error
+	// StartGrant marks that a grant's own start was handled; first is false if it was before.
+	StartGrant(ctx context.Context, grantID string, at time.Time) (first bool, err error)
+	// TickForUpdate locks the named tick (made when missing) and returns when it last ran; zero = never.
+	TickForUpdate(ctx context.Context, name string) (time.Time, error)
+	SaveTick(ctx context.Context, name string, at time.Time) error
 
 	InsertBinding(ctx context.Context, b fleet.Binding) error
 	InsertBaseline(ctx context.Context, bindingID, poolID string, base fleet.Base, at time.Time) error

@@ -17,13 +17,19 @@ func (ChangeApply) Kind() string { return "change_apply" }
 // UsagePoll reads one cluster. A good one releases the changes that wait for the cluster.
 type UsagePoll struct {
 	ClusterID string `json:"cluster_id" river:"unique"`
+	// Slot is the turn of the schedule (0 = asked for out of turn). Replicas agree on
+	// it, so a turn is polled once; one whose process died does not block the next.
+	Slot int64 `json:"slot,omitempty" river:"unique"`
 }
 
 // Kind of the job.
 func (UsagePoll) Kind() string { return "usage_poll" }
 
 // GrantTick looks for grants that start or end and plans the changes that follow.
-type GrantTick struct{}
+type GrantTick struct {
+	// Slot is the second (Unix time) in which the schedule saw something due.
+	Slot int64 `json:"slot" river:"unique"`
+}
 
 // Kind of the job.
 func (GrantTick) Kind() string { return "grant_tick" }
