@@ -2,6 +2,8 @@ module quartermaster
 
 go 1.26.0
 
+ignore node_modules
+
 require (
 	github.com/a-h/templ v0.3.1118
 	github.com/alexedwards/scs/postgresstore v0.0.0-20251002162104-209de6e426de
