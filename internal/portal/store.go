@@ -424,7 +424,8 @@ type Tx interface {
 	UpsertPerson(ctx context.Context, p org.Person, signedInAt *time.Time) (org.Person, error)
 
 	// Append writes an entry: it fills V, Log, Prev and the digest. openings bind free text;
-	// a commitment named "reason" is put into Entry.Reason, others into Facts.
+	// a commitment named "reason" is put into Entry.Reason, one named "actor" into
+	// Entry.Actor.Commitment, others into Facts under their names.
 	Append(ctx context.Context, e ledger.Entry, refs EntryRefs, openings map[string]string) (EntryRow, error)
 	// Enqueue adds a job that runs once the transaction commits.
 	Enqueue(ctx context.Context, args work.Args) error
