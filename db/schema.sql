@@ -105,10 +105,15 @@ CREATE TABLE public.check_result (
     phase text NOT NULL,
     policy_id text NOT NULL,
     version text NOT NULL,
+    title text NOT NULL,
+    severity text NOT NULL,
     outcome text NOT NULL,
     message text NOT NULL,
+    pool_id text DEFAULT ''::text NOT NULL,
     at timestamp with time zone NOT NULL,
-    CONSTRAINT check_result_phase_check CHECK ((phase = ANY (ARRAY['submission'::text, 'decision'::text, 'dispatch'::text])))
+    CONSTRAINT check_result_outcome_check CHECK ((outcome = ANY (ARRAY['pass'::text, 'fails'::text, 'unknown'::text]))),
+    CONSTRAINT check_result_phase_check CHECK ((phase = ANY (ARRAY['submission'::text, 'decision'::text, 'dispatch'::text]))),
+    CONSTRAINT check_result_severity_check CHECK ((severity = ANY (ARRAY['deny'::text, 'needs approval'::text, 'warn'::text])))
 );
 
 ALTER TABLE public.check_result ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -333,6 +338,11 @@ CREATE TABLE public.pool (
     cards text,
     nodes integer,
     notes text[] DEFAULT '{}'::text[] NOT NULL,
+    nominal text,
+    reserved text,
+    in_use text,
+    borrowed text,
+    pending text,
     observed_at timestamp with time zone,
     CONSTRAINT pool_hourly_cents_check CHECK ((hourly_cents >= 0))
 );
@@ -368,6 +378,7 @@ CREATE TABLE public.request (
     team_id text NOT NULL,
     requester_id uuid NOT NULL,
     beneficiary_id uuid,
+    purpose text DEFAULT ''::text NOT NULL,
     editor_ids uuid[] DEFAULT '{}'::uuid[] NOT NULL,
     revision integer NOT NULL,
     digest text NOT NULL,
@@ -703,6 +714,8 @@ CREATE INDEX check_result_request ON public.check_result USING btree (request_id
 
 CREATE INDEX comment_request ON public.comment USING btree (request_id, at);
 
+CREATE INDEX grant_end_at ON public.grant_end USING btree (at);
+
 CREATE INDEX grant_line_ends ON public.grant_line USING btree (ends_at) WHERE (ends_at IS NOT NULL);
 
 CREATE INDEX grant_line_place ON public.grant_line USING btree (project_id, environment, pool_id, seq DESC);
@@ -729,9 +742,17 @@ CREATE INDEX ledger_entry_type ON public.ledger_entry USING btree (type, ordinal
 
 CREATE INDEX person_groups ON public.person USING gin (groups);
 
+CREATE INDEX person_identity ON public.person USING btree (identity);
+
+CREATE INDEX person_name ON public.person USING btree (name, id);
+
 CREATE INDEX poll_cluster ON public.poll USING btree (cluster_id, id DESC);
 
 CREATE INDEX project_team ON public.project USING btree (team_id);
+
+CREATE INDEX request_beneficiary ON public.request USING btree (beneficiary_id, number DESC) WHERE (beneficiary_id IS NOT NULL);
+
+CREATE INDEX request_due ON public.request USING btree (COALESCE(due_at, 'infinity'::timestamp with time zone), number);
 
 CREATE INDEX request_line_pool ON public.request_line USING btree (pool_id, request_id);
 
@@ -745,7 +766,15 @@ CREATE INDEX request_state ON public.request USING btree (state, number DESC);
 
 CREATE INDEX request_team ON public.request USING btree (team_id, number DESC);
 
-CREATE INDEX request_waiting ON public.request USING btree (waiting_role, waiting_since, id) WHERE (stage_key <> ''::text);
+CREATE INDEX request_waiting ON public.request USING btree (waiting_since, number) WHERE (stage_key <> ''::text);
+
+CREATE INDEX request_waiting_place_cluster ON public.request_waiting_place USING btree (cluster_id) WHERE (cluster_id <> ''::text);
+
+CREATE INDEX request_waiting_place_pool ON public.request_waiting_place USING btree (pool_id) WHERE (pool_id <> ''::text);
+
+CREATE INDEX request_waiting_place_team ON public.request_waiting_place USING btree (team_id) WHERE (team_id <> ''::text);
+
+CREATE INDEX request_waiting_place_unit ON public.request_waiting_place USING btree (unit_id) WHERE (unit_id <> ''::text);
 
 CREATE INDEX session_owner_person ON public.session_owner USING btree (person_id) WHERE (ended_at IS NULL);
 

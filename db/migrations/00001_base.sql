@@ -90,6 +90,8 @@ CREATE TABLE person (
   UNIQUE (issuer, subject)
 );
 CREATE INDEX person_groups ON person USING gin (groups);
+CREATE INDEX person_identity ON person (identity);
+CREATE INDEX person_name ON person (name, id);
 
 CREATE TABLE cluster (
   id            text PRIMARY KEY,
@@ -129,6 +131,12 @@ CREATE TABLE pool (
   cards           text,                                   -- physical cards; NULL = unknown
   nodes           int,
   notes           text[] NOT NULL DEFAULT '{}',
+  -- Sums over every queue of the cluster that holds the pool; quantities, NULL = unknown.
+  nominal         text,
+  reserved        text,
+  in_use          text,
+  borrowed        text,
+  pending         text,                                   -- workloads waiting
   observed_at     timestamptz,
   UNIQUE (cluster_id, flavor, resource)
 );

@@ -11,6 +11,7 @@ CREATE TABLE request (
   team_id        text NOT NULL REFERENCES team,
   requester_id   uuid NOT NULL REFERENCES person,
   beneficiary_id uuid REFERENCES person,
+  purpose        text NOT NULL DEFAULT '',                -- of the current revision, for lists
   editor_ids     uuid[] NOT NULL DEFAULT '{}',
   revision       int NOT NULL,
   digest         text NOT NULL,
@@ -25,8 +26,10 @@ CREATE TABLE request (
   closed_at      timestamptz,
   version        bigint NOT NULL DEFAULT 1
 );
-CREATE INDEX request_waiting ON request (waiting_role, waiting_since, id) WHERE stage_key <> '';
+CREATE INDEX request_waiting ON request (waiting_since, number) WHERE stage_key <> '';
+CREATE INDEX request_due ON request ((coalesce(due_at, 'infinity')), number);
 CREATE INDEX request_requester ON request (requester_id, number DESC);
+CREATE INDEX request_beneficiary ON request (beneficiary_id, number DESC) WHERE beneficiary_id IS NOT NULL;
 CREATE INDEX request_team ON request (team_id, number DESC);
 CREATE INDEX request_project ON request (project_id, number DESC);
 CREATE INDEX request_state ON request (state, number DESC);
@@ -40,6 +43,10 @@ CREATE TABLE request_waiting_place (
   pool_id    text NOT NULL DEFAULT '',
   PRIMARY KEY (request_id, unit_id, team_id, cluster_id, pool_id)
 );
+CREATE INDEX request_waiting_place_team ON request_waiting_place (team_id) WHERE team_id <> '';
+CREATE INDEX request_waiting_place_pool ON request_waiting_place (pool_id) WHERE pool_id <> '';
+CREATE INDEX request_waiting_place_unit ON request_waiting_place (unit_id) WHERE unit_id <> '';
+CREATE INDEX request_waiting_place_cluster ON request_waiting_place (cluster_id) WHERE cluster_id <> '';
 
 -- Every save of the content; the newest row of a request is its current revision. History.
 CREATE TABLE request_revision (
@@ -94,8 +101,11 @@ CREATE TABLE check_result (
   phase      text NOT NULL CHECK (phase IN ('submission','decision','dispatch')),
   policy_id  text NOT NULL,
   version    text NOT NULL,
-  outcome    text NOT NULL,
+  title      text NOT NULL,
+  severity   text NOT NULL CHECK (severity IN ('deny','needs approval','warn')),
+  outcome    text NOT NULL CHECK (outcome IN ('pass','fails','unknown')),
   message    text NOT NULL,
+  pool_id    text NOT NULL DEFAULT '',
   at         timestamptz NOT NULL
 );
 CREATE INDEX check_result_request ON check_result (request_id, id);
@@ -137,6 +147,7 @@ CREATE TABLE grant_end (
   at       timestamptz NOT NULL,
   cause    text NOT NULL CHECK (cause IN ('revoked','superseded','expired'))
 );
+CREATE INDEX grant_end_at ON grant_end (at);
 
 -- Limits a binding had when it was adopted, or 0 for a new one. History: the newest row counts.
 CREATE TABLE baseline (

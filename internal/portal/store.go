@@ -24,7 +24,11 @@ type Store interface {
 	InTx(ctx context.Context, fn func(ctx context.Context, tx Tx) error) error
 	// Lock holds a lock on name (e.g. a binding) for as long as fn runs, across processes
 	// and transactions; it is gone when the process dies. Used as the per-object fence.
+	// fn's ctx ends when the lock is lost. Locks are not nested.
 	Lock(ctx context.Context, name string, fn func(ctx context.Context) error) error
+	// Snapshot gives fn reads that all show the database at one moment, as a
+	// verification that compares entries with heads needs.
+	Snapshot(ctx context.Context, fn func(ctx context.Context, r Reader) error) error
 	Reader
 }
 
@@ -368,6 +372,13 @@ type EntryRow struct {
 	Openings      map[string]string // name → text; erased ones are absent
 }
 
+// Names of openings: the free text and personal data that an entry binds by commitments.
+const (
+	OpeningReason = "reason" // of a decision or any other act
+	OpeningText   = "text"   // of a comment
+	OpeningActor  = "actor"  // issuer, subject and name of who acted
+)
+
 // EntryRefs are the search columns of an entry.
 type EntryRefs struct {
 	RequestID, ProjectID, ClusterID string
@@ -383,7 +394,8 @@ type Tx interface {
 	// InsertRequest stores a new draft and returns its number.
 	InsertRequest(ctx context.Context, r request.Request) (number int64, err error)
 	// SaveRequest writes state, route, waiting stage and lines, and a revision row when
-	// the digest is new; Stale when r.Version is not the stored one. lines' granted
+	// the digest is new; Stale when r.Version is not the stored one, which becomes
+	// r.Version+1 (InsertRequest stores 1). lines' granted
 	// figures come from r.Granted once anybody approved.
 	SaveRequest(ctx context.Context, r request.Request) error
 	InsertDecision(ctx context.Context, d approval.Decision, entryID string) error
@@ -424,8 +436,8 @@ type Tx interface {
 	UpsertPerson(ctx context.Context, p org.Person, signedInAt *time.Time) (org.Person, error)
 
 	// Append writes an entry: it fills V, Log, Prev and the digest. openings bind free text;
-	// a commitment named "reason" is put into Entry.Reason, one named "actor" into
-	// Entry.Actor.Commitment, others into Facts under their names.
+	// the commitment named OpeningReason is put into Entry.Reason, OpeningActor into
+	// Entry.Actor.Commitment, others into Facts. The row returned has no names.
 	Append(ctx context.Context, e ledger.Entry, refs EntryRefs, openings map[string]string) (EntryRow, error)
 	// Enqueue adds a job that runs once the transaction commits.
 	Enqueue(ctx context.Context, args work.Args) error
