@@ -29,7 +29,7 @@ build: assets ## build bin/quartermaster
 	@CGO_ENABLED=0 go build -trimpath -o $(BIN) ./cmd/quartermaster
 
 generate: ## write the Go code of the templ pages
-	@go tool templ generate
+	@cd web && go tool templ generate
 
 assets: setup-run assets/dist/manifest.json ## build CSS, scripts and icons into assets/dist
 
