@@ -10,16 +10,19 @@ import "net/url"
 
 // Pages that stand on their own.
 const (
-	Home       = "/"
-	SignIn     = "/sign-in"          // GET: starts sign-in at the identity provider
-	Callback   = "/sign-in/callback" // GET: the provider returns here
-	SignedOut  = "/signed-out"
-	SignOut    = "/sign-out" // POST
-	StepUp     = "/step-up"  // GET form, POST code
-	Theme      = "/theme"    // POST: theme, back
-	Help       = "/help"
-	Requests   = "/requests" // GET list, POST a new request
-	RequestNew = "/requests/new"
+	Home      = "/"
+	SignIn    = "/sign-in"          // GET: starts sign-in at the identity provider
+	Callback  = "/sign-in/callback" // GET: the provider returns here
+	SignedOut = "/signed-out"
+	SignOut   = "/sign-out" // POST
+	StepUp    = "/step-up"  // GET form, POST code
+	Theme     = "/theme"    // POST: theme, back
+	Help      = "/help"
+	Search    = "/search"
+	// BackChannelLogout receives signed logout tokens from the identity provider (POST).
+	BackChannelLogout = "/sign-out/back-channel"
+	Requests          = "/requests" // GET list, POST a new request
+	RequestNew        = "/requests/new"
 	// RequestChecks takes the request form and answers its right-hand column alone.
 	RequestChecks  = "/requests/checks"
 	Approvals      = "/approvals"
