@@ -426,6 +426,9 @@ func TestPeopleAreListedInDevelopmentOnly(t *testing.T) {
 	}
 	require.NotContains(t, p.body, `class="used"`)
 	w.signIn(w.browser(), "ada", "ada-password", w.code()).portalCode(t)
+	next := idp.Code(secret, w.now().Add(30*time.Second))
+	require.Contains(t, w.get(w.browser(), w.URL+"/people").body, next, "a code that was used is replaced by one that works")
+	w.signIn(w.browser(), "ada", "ada-password", next).portalCode(t)
 	require.Contains(t, w.get(w.browser(), w.URL+"/people").body, `class="used"`)
 
 	hash, err := bcrypt.GenerateFromPassword([]byte("x"), bcrypt.MinCost)

@@ -69,7 +69,11 @@ func (s *state) showPeople(w http.ResponseWriter, _ *http.Request) {
 	rows := make([]personRow, 0, len(s.users))
 	s.mu.Lock()
 	for _, u := range s.users {
-		rows = append(rows, personRow{User: u.User, Code: Code(u.TOTPSecret, now), Spent: s.spent[u.Subject] >= step})
+		// The first code that still opens. The next period's is taken already, so
+		// whoever has just signed in need not wait for a second time.
+		show := min(max(step, s.spent[u.Subject]+1), step+1)
+		code, _ := signin.CodeAt(u.TOTPSecret, show)
+		rows = append(rows, personRow{User: u.User, Code: code, Spent: s.spent[u.Subject] >= show})
 	}
 	s.mu.Unlock()
 	s.render(w, http.StatusOK, "people.html", map[string]any{
