@@ -87,16 +87,6 @@ func Run(f Facts) []Result {
 	return out
 }
 
-// Named returns the title and severity of a check that was kept by id.
-func Named(id string) (title string, severity Severity, ok bool) {
-	for _, r := range append(rules, sanity) {
-		if r.id == id {
-			return r.title, r.severity, true
-		}
-	}
-	return "", "", false
-}
-
 // Denied returns the first result that forbids going on.
 func Denied(results []Result) (Result, bool) {
 	for _, r := range results {

@@ -12,7 +12,7 @@ import (
 // DraftRequest stores a new draft. It may be incomplete, but what it points to has to exist.
 func (p *Portal) DraftRequest(ctx context.Context, actor Actor, in DraftInput) (RequestRef, error) {
 	id := p.NewID()
-	var refs EntryRefs
+	refs := EntryRefs{ProjectID: in.Content.ProjectID}
 	ref, err := once(ctx, p, actor, "draft", in.Key, func(ctx context.Context, tx Tx) (RequestRef, error) {
 		at, err := p.askable(ctx, tx, actor, in.Content)
 		if err != nil {
@@ -20,7 +20,6 @@ func (p *Portal) DraftRequest(ctx context.Context, actor Actor, in DraftInput) (
 		}
 		c := at.capture(in.Content, keepNone)
 		c.Kind = request.Quota
-		refs = EntryRefs{ProjectID: c.ProjectID}
 		now := p.Now()
 		r := request.Request{ID: id, State: request.Draft, TeamID: at.team.ID, RequesterID: actor.Person.ID, CorrectsID: in.CorrectsID, CreatedAt: now}
 		if r, err = r.Edit(c, actor.Person.ID, now); err != nil {
@@ -39,7 +38,7 @@ func (p *Portal) DraftRequest(ctx context.Context, actor Actor, in DraftInput) (
 		return refOf(r), nil
 	})
 	if err != nil {
-		return RequestRef{}, p.refused(ctx, actor, ledger.RequestDrafted, "request", id, refs, err)
+		return RequestRef{}, p.refused(ctx, actor, ledger.RequestDrafted, "person", actor.Person.ID, refs, err)
 	}
 	return ref, nil
 }

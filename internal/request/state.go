@@ -61,8 +61,9 @@ func (r Request) To(state State, at time.Time) (Request, error) {
 	return r, nil
 }
 
-// Edit replaces the content of a draft, or adds a revision to a returned one.
-// An edit that changes nothing returns r as it is.
+// Edit replaces the content of a draft, or adds a revision to a returned one: a
+// revision that somebody decided on is never rewritten. An edit that changes
+// nothing returns r as it is.
 func (r Request) Edit(c Content, editorID string, at time.Time) (Request, error) {
 	if r.State != Draft && r.State != Returned {
 		return r, fault.Newf(fault.Conflict, "This request is %s. Only a draft or a returned request can be edited.", r.State)
@@ -75,7 +76,7 @@ func (r Request) Edit(c Content, editorID string, at time.Time) (Request, error)
 		return r, nil
 	}
 	n := r.Revision.Number
-	if r.State == Returned || n == 0 {
+	if n == 0 || r.decidedOn(n) {
 		n++
 	}
 	r.Revision = Revision{Number: n, Content: c, Digest: digest, EditorID: editorID, At: at}
@@ -87,7 +88,7 @@ func (r Request) Edit(c Content, editorID string, at time.Time) (Request, error)
 
 // Submit freezes the route. A returned request needs a revision that nobody decided on yet.
 func (r Request) Submit(route approval.Route, at time.Time) (Request, error) {
-	if r.State == Returned && slices.ContainsFunc(r.Decisions, func(d approval.Decision) bool { return d.Revision == r.Revision.Number }) {
+	if r.State == Returned && r.decidedOn(r.Revision.Number) {
 		return r, fault.New(fault.Conflict, "This request was returned. Change it before you submit it again.")
 	}
 	r, err := r.To(Submitted, at)
@@ -96,6 +97,10 @@ func (r Request) Submit(route approval.Route, at time.Time) (Request, error) {
 	}
 	r.Route, r.SubmittedAt = route, &at
 	return r, nil
+}
+
+func (r Request) decidedOn(revision int) bool {
+	return slices.ContainsFunc(r.Decisions, func(d approval.Decision) bool { return d.Revision == revision })
 }
 
 // Withdraw takes the request back; allowed until it is decided.

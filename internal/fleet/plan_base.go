@@ -1,0 +1,66 @@
+package fleet
+
+import "strings"
+
+// Base returns the limits that were live when p was made, for the pools it is
+// about: what a decider saw. A pool whose object does not exist yet, or that the object
+// does not name, is left out. The order is that of p.Desired.Limits.
+func (p Plan) Base() []Limit {
+	live := map[PoolKey]*Limit{}
+	for _, o := range p.Objects {
+		for _, f := range o.Fields {
+			part := strings.Fields(f.Path) // flavor, resource, field
+			if !f.Limit || len(part) != 3 {
+				continue
+			}
+			key := PoolKey{Flavor: part[0], Resource: part[1]}
+			l := live[key]
+			if l == nil {
+				l = &Limit{Pool: key}
+				live[key] = l
+			}
+			if !l.take(part[2], f.Before) {
+				delete(live, key)
+			}
+		}
+	}
+	var out []Limit
+	for _, d := range p.Desired.Limits {
+		if l, ok := live[d.Pool]; ok {
+			out = append(out, *l)
+		}
+	}
+	return out
+}
+
+// take sets one value; false when the limit cannot be said: nominalQuota is absent or unreadable.
+func (l *Limit) take(field string, value *string) bool {
+	if value == nil {
+		return field != "nominalQuota"
+	}
+	q, err := ParseQuantity(*value)
+	if err != nil {
+		return false
+	}
+	switch field {
+	case "nominalQuota":
+		l.Nominal = q
+	case "borrowingLimit":
+		l.Borrowing = &q
+	case "lendingLimit":
+		l.Lending = &q
+	}
+	return true
+}
+
+// SameLimits compares numerically; nil is "no limit" and differs from 0.
+func SameLimits(a, b Limit) bool {
+	return a.Pool == b.Pool && a.Nominal.Equal(b.Nominal) && sameOpen(a.Borrowing, b.Borrowing) && sameOpen(a.Lending, b.Lending)
+}
+
+func sameOpen(a, b *Quantity) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}
