@@ -55,3 +55,11 @@ func neighbourCurrent(here bool) string {
 	}
 	return "false"
 }
+
+// place is pool and cluster, as far as an entry has them.
+func (r HistoryRow) place() string {
+	if r.Pool == "" || r.Cluster == "" {
+		return r.Pool + r.Cluster
+	}
+	return r.Pool + " on " + r.Cluster
+}

@@ -103,3 +103,11 @@ func (v RequestView) editWord() string {
 	}
 	return v.EditWord
 }
+
+// by is who decided and in which role.
+func (d Decision) by() string {
+	if d.Role == "" {
+		return d.Who
+	}
+	return d.Who + ", " + d.Role
+}
