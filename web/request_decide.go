@@ -12,6 +12,7 @@ import (
 //	revision_digest       the revision that this page shows
 //	stage                 id of the stage decided
 //	idempotency_key       made by the server for this form
+//	base                  the live limits that this page shows, opaque
 //	grant.N               granted figure of line N (N from 0); read for approve only
 //	until.N               end of the grant of line N, YYYY-MM-DD, empty = as asked
 //	reason                required to return, to reject, and to approve over a warning or less than asked
@@ -28,6 +29,7 @@ type RequestDecide struct {
 	RevisionDigest string
 	Revision       int
 	IdempotencyKey string
+	Base           string
 	FactorFresh    string // "one-time code, 3 min ago"; "" = a code is asked for before it counts
 
 	Who     string
