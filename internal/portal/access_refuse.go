@@ -28,12 +28,10 @@ func (p *Portal) RecordRefusal(ctx context.Context, actor Actor, in Refusal) err
 				refs.RequestID, refs.ProjectID = r.ID, r.Revision.Content.ProjectID
 			}
 		}
-		_, err := tx.Append(ctx, ledger.Entry{
-			ID: p.NewID(), Type: ledger.AccessRefused, At: ledger.Time(p.Now()), Outcome: ledger.Refused,
-			Actor: ledger.Actor{ID: actor.Person.ID, Session: actor.SessionID, ACR: actor.ACR, AMR: actor.AMR},
-			Via:   actor.Via, Object: ledger.Object{Kind: "person", ID: actor.Person.ID},
-			Facts: map[string]string{"route": in.Route},
-		}, refs, nil)
+		e := p.entry(actor, ledger.AccessRefused, "person", actor.Person.ID)
+		e.Outcome = ledger.Refused
+		e.Facts["route"] = in.Route
+		_, err := tx.Append(ctx, e, refs, openingsOf(actor, nil))
 		return err
 	})
 }
