@@ -6,7 +6,11 @@ import "strings"
 // about: what a decider saw. A pool whose object does not exist yet, or that the object
 // does not name, is left out. The order is that of p.Desired.Limits.
 func (p Plan) Base() []Limit {
-	live := map[PoolKey]*Limit{}
+	type seen struct {
+		Limit
+		nominal, bad bool
+	}
+	live := map[PoolKey]*seen{}
 	for _, o := range p.Objects {
 		for _, f := range o.Fields {
 			part := strings.Fields(f.Path) // flavor, resource, field
@@ -16,18 +20,17 @@ func (p Plan) Base() []Limit {
 			key := PoolKey{Flavor: part[0], Resource: part[1]}
 			l := live[key]
 			if l == nil {
-				l = &Limit{Pool: key}
+				l = &seen{Limit: Limit{Pool: key}}
 				live[key] = l
 			}
-			if !l.take(part[2], f.Before) {
-				delete(live, key)
-			}
+			l.bad = !l.take(part[2], f.Before) || l.bad
+			l.nominal = l.nominal || part[2] == "nominalQuota"
 		}
 	}
 	var out []Limit
 	for _, d := range p.Desired.Limits {
-		if l, ok := live[d.Pool]; ok {
-			out = append(out, *l)
+		if l, ok := live[d.Pool]; ok && l.nominal && !l.bad {
+			out = append(out, l.Limit)
 		}
 	}
 	return out
