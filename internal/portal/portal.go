@@ -31,6 +31,28 @@ type Portal struct {
 	// BaseURL of the portal, without a trailing slash; objects on clusters carry it.
 	BaseURL string
 	Log     *slog.Logger
+	// PollEvery is how often a cluster is read, PollTimeout how long one reading may
+	// take; 0 = 30 s and 20 s.
+	PollEvery, PollTimeout time.Duration
+	// SettleFor is how long a written change is read back until it holds; 0 = 10 s.
+	SettleFor time.Duration
+	// Reach is called at named points between steps, by tests that end the process
+	// there; nil outside of tests.
+	Reach func(point string)
+}
+
+// reached marks a point that tests may stop at.
+func (p *Portal) reached(point string) {
+	if p.Reach != nil {
+		p.Reach(point)
+	}
+}
+
+func orElse(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
 }
 
 // Connection is how a cluster is reached: nothing but server, CA and token.

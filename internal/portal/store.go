@@ -226,7 +226,7 @@ type Change struct {
 	Takeover   bool
 	Expected   []fleet.Limit // what the decider saw live; empty = not compared
 	Plan       *fleet.Plan
-	Receipt    *fleet.Receipt
+	Receipt    *fleet.Receipt // without a time: begun, and no answer kept yet
 	ReadBack   *fleet.ReadBack
 	Problem    string
 	CreatedAt  time.Time
