@@ -38,6 +38,7 @@ type Reader interface {
 	Requests
 	Fleet
 	Record
+	SessionReader
 }
 
 // Org reads the organisation.
@@ -388,6 +389,7 @@ type EntryRefs struct {
 // Tx is one transaction. Everything read through it is of the transaction.
 type Tx interface {
 	Reader
+	SessionWriter
 
 	// RequestForUpdate locks the request row.
 	RequestForUpdate(ctx context.Context, id string) (request.Request, error)
