@@ -36,6 +36,9 @@ type Session struct {
 	// never. ProvenBy says how.
 	Proven   time.Time
 	ProvenBy Proof
+	// Reauthed is when the provider last asked the person again in this session,
+	// though with one factor only; zero where it never did.
+	Reauthed time.Time
 }
 
 // Proof names how two factors were proven.
@@ -95,6 +98,17 @@ func (s Session) FreshUntil(r Rules) time.Time {
 // from the future (a clock set back) does not count.
 func (s Session) Fresh(now time.Time, r Rules) bool {
 	return !s.Proven.IsZero() && !s.Proven.After(now.Add(clockSlack)) && now.Before(s.FreshUntil(r))
+}
+
+// FirstFactorFresh tells whether the person signed in, or was asked again, within
+// the step-up window. A second factor may be enrolled only then: a session that
+// was left open must not be enough to attach one.
+func (s Session) FirstFactorFresh(now time.Time, r Rules) bool {
+	last := s.Began
+	if s.Reauthed.After(last) {
+		last = s.Reauthed
+	}
+	return !last.After(now.Add(clockSlack)) && now.Before(last.Add(r.StepUp))
 }
 
 // SamePerson tells whether a second authentication was by the person of this

@@ -52,6 +52,16 @@ func TestStepUpIsFreshForItsWindowOnly(t *testing.T) {
 	require.True(t, signin.Session{}.FreshUntil(rules).IsZero())
 }
 
+func TestEnrolmentNeedsAFreshFirstFactor(t *testing.T) {
+	rules := signin.DefaultRules()
+	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	require.True(t, signin.Session{Began: ago(9 * time.Minute)}.FirstFactorFresh(noon, rules))
+	require.False(t, signin.Session{Began: ago(10 * time.Minute)}.FirstFactorFresh(noon, rules))
+	require.True(t, signin.Session{Began: ago(time.Hour), Reauthed: ago(time.Minute)}.FirstFactorFresh(noon, rules))
+	require.False(t, signin.Session{Began: ago(time.Hour), Reauthed: ago(-time.Hour)}.FirstFactorFresh(noon, rules))
+	require.False(t, signin.Session{}.FirstFactorFresh(noon, rules))
+}
+
 func TestSamePersonNeedsIssuerAndSubject(t *testing.T) {
 	s := signin.Session{Issuer: "https://a", Subject: "1"}
 	require.True(t, s.SamePerson("https://a", "1"))

@@ -386,7 +386,7 @@ func TestTheStepUpFormNamesThePerson(t *testing.T) {
 	first := w.signIn(b, "ada", "ada-password", w.code())
 	_, before := w.redeem(first.portalCode(t))
 	w.later(time.Minute)
-	p := w.get(b, w.authorizeURL("max_age", "0", "login_hint", "ada", "acr_values", idp.ACRMultiFactor))
+	p := w.get(b, w.authorizeURL("max_age", "0", "login_hint", "ADA@example.org", "acr_values", idp.ACRMultiFactor))
 	require.Contains(t, p.body, "Confirm that it is you")
 	require.Contains(t, p.body, `value="ada"`)
 	_, after := w.redeem(w.post(b, p.id(t), "ada", "ada-password", w.code()).portalCode(t))

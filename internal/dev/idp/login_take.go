@@ -33,7 +33,7 @@ func (s *state) showLogin(w http.ResponseWriter, r *http.Request) {
 	case serves:
 		s.finish(w, r, l.id)
 	default:
-		s.showForm(w, http.StatusOK, loginPage{ID: l.id, Username: l.LoginHint, Again: signedIn, MultiFactor: l.asksMultiFactor()})
+		s.showForm(w, http.StatusOK, loginPage{ID: l.id, Username: s.hintedUser(l).Username, Again: signedIn, MultiFactor: l.asksMultiFactor()})
 	}
 }
 

@@ -57,14 +57,18 @@ func (l *login) copy() *login {
 	return &c
 }
 
-// hinted is the subject that login_hint names, if it is anybody's.
-func (s *state) hinted(l *login) string {
+// hintedUser is who login_hint means: by user name, e-mail or subject.
+func (s *state) hintedUser(l *login) user {
 	for _, u := range s.users {
-		if l.LoginHint != "" && (strings.EqualFold(u.Username, l.LoginHint) || strings.EqualFold(u.Email, l.LoginHint)) {
-			return u.Subject
+		if l.LoginHint != "" && (strings.EqualFold(u.Username, l.LoginHint) || strings.EqualFold(u.Email, l.LoginHint) || u.Subject == l.LoginHint) {
+			return u
 		}
 	}
-	return ""
+	return user{}
+}
+
+func (s *state) hinted(l *login) string {
+	return s.hintedUser(l).Subject
 }
 
 func (s storage) AuthRequestByID(_ context.Context, id string) (op.AuthRequest, error) {

@@ -1,0 +1,231 @@
+package signin_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/stretchr/testify/require"
+
+	"quartermaster/db/dbtest"
+	"quartermaster/e2e/oidcpeer"
+	"quartermaster/handlers/oidc"
+	"quartermaster/handlers/signin"
+	"quartermaster/internal/dev/idp"
+	"quartermaster/internal/paths"
+	facts "quartermaster/internal/signin"
+)
+
+// portal is a site with one thing to decide, in front of a real database.
+type portal struct {
+	*httptest.Server
+	t       *testing.T
+	people  *people
+	handler *signin.Handler
+	idp     string // address of the provider
+	party   party
+
+	mu      sync.Mutex
+	shift   time.Duration
+	decided []string
+}
+
+// party is how people sign in at one provider.
+type party struct {
+	clientID, secret string
+	acr              []string
+	alice, bob       string // passwords; alice has one-time codes
+	stepUp           func(p *portal, b *oidcpeer.Browser, page oidcpeer.Page) oidcpeer.Page
+	silent           bool
+	start            func(t *testing.T, site string) (issuer string)
+}
+
+func builtIn() party {
+	return party{
+		clientID: "portal", secret: "s", acr: []string{idp.ACRMultiFactor}, alice: "alice-password", bob: "bob-password",
+		start: func(t *testing.T, site string) string {
+			var handler http.Handler
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+			t.Cleanup(server.Close)
+			var err error
+			handler, err = idp.New(idp.Config{
+				Issuer: server.URL, Dev: true, Log: slog.New(slog.DiscardHandler),
+				Users: []idp.User{
+					{Subject: "alice", Username: "alice", Name: "Alice", Email: "alice@example.org", Password: "alice-password", TOTPSecret: oidcpeer.AliceSecret, Groups: []string{"managers"}},
+					{Subject: "bob", Username: "bob", Name: "Bob", Password: "bob-password"},
+				},
+				Clients: []idp.Client{{
+					ID: "portal", Secret: "s", RedirectURIs: []string{site + paths.Callback}, PostLogout: []string{site + paths.SignedOut},
+					BackChannel: site + paths.BackChannelLogout,
+				}},
+			})
+			require.NoError(t, err)
+			return server.URL
+		},
+	}
+}
+
+func byOthers(silent bool) party {
+	p := party{
+		clientID: oidcpeer.ClientID, secret: oidcpeer.ClientSecret, acr: []string{oidcpeer.MultiFactor},
+		alice: oidcpeer.AlicePassword, bob: oidcpeer.BobPassword, silent: silent,
+		start: func(t *testing.T, site string) string {
+			return oidcpeer.Start(t, oidcpeer.Options{
+				Redirect: site + paths.Callback, PostLogout: site + paths.SignedOut, BackChannel: site + paths.BackChannelLogout, Silent: silent,
+			})
+		},
+	}
+	if silent {
+		p.acr = nil
+	}
+	return p
+}
+
+func newPortal(t *testing.T, op party, change ...func(*signin.Config)) *portal {
+	p := &portal{t: t, party: op}
+	var router http.Handler
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { router.ServeHTTP(w, r) }))
+	t.Cleanup(p.Close)
+	p.idp = op.start(t, p.URL)
+	p.people = &people{db: dbtest.New(t)}
+	provider, err := oidc.New(t.Context(), oidc.Config{
+		Issuer: p.idp, ClientID: op.clientID, ClientSecret: op.secret, CallbackURL: p.URL + paths.Callback, FirstLogout: p.people.firstLogout,
+	})
+	require.NoError(t, err)
+	cfg := signin.Config{
+		BaseURL: p.URL, Provider: provider, DB: p.people.db.DB, People: p.people, Factors: p.people, Pages: pages(),
+		Fail: func(w http.ResponseWriter, _ *http.Request, err error) {
+			t.Errorf("failed: %v", err)
+			http.Error(w, "broken", http.StatusInternalServerError)
+		},
+		Trust: facts.Trust{MultiFactorACR: op.acr}, StepUpACR: op.acr, Now: p.now, Log: slog.New(slog.DiscardHandler),
+	}
+	for _, c := range change {
+		c(&cfg)
+	}
+	p.handler, err = signin.New(cfg)
+	require.NoError(t, err)
+	t.Cleanup(p.handler.Close)
+	router = p.routes()
+	return p
+}
+
+// routes is a portal of two pages: home, and one that asks to confirm a decision.
+func (p *portal) routes() http.Handler {
+	r := chi.NewRouter()
+	r.Use(http.NewCrossOriginProtection().Handler)
+	p.handler.Routes(r)
+	r.Group(func(r chi.Router) {
+		r.Use(p.handler.Load, p.handler.Require)
+		r.Get("/", func(w http.ResponseWriter, r *http.Request) {
+			s, _ := signin.FromContext(r.Context())
+			fmt.Fprintf(w, "hello %s, in context %v, proven by %q", s.Subject, r.Context().Value(personKey{}), s.ProvenBy)
+		})
+		r.Get("/slow", func(w http.ResponseWriter, r *http.Request) {
+			// Ends the session behind this request's back, then saves it.
+			_, err := p.people.EndSessions(r.Context(), oidc.Logout{Issuer: p.idp, Subject: "alice"})
+			require.NoError(p.t, err)
+			p.handler.SpendProof(r.Context())
+		})
+		r.Get("/gone", func(_ http.ResponseWriter, r *http.Request) {
+			p.people.db.MustExec(`DELETE FROM sessions`)
+			p.handler.SpendProof(r.Context())
+		})
+		r.Get("/decide", func(w http.ResponseWriter, r *http.Request) {
+			form, kept := p.handler.KeptForm(r.Context(), "/decide")
+			fmt.Fprintf(w, `confirm, kept %v: <form method="post" action="/decide"><input name="answer" value="%s"></form>`, kept, form.Get("answer"))
+		})
+		r.Post("/decide", func(w http.ResponseWriter, r *http.Request) {
+			s, _ := signin.FromContext(r.Context())
+			if !s.Fresh(p.now(), facts.DefaultRules()) {
+				_ = r.ParseForm()
+				p.handler.AskStepUp(w, r, signin.Ask{What: "to approve R-1", Back: "/decide", Form: r.PostForm})
+				return
+			}
+			p.mu.Lock()
+			p.decided = append(p.decided, r.PostFormValue("answer"))
+			p.mu.Unlock()
+			fmt.Fprint(w, "decided")
+		})
+	})
+	return r
+}
+
+func (p *portal) now() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Now().Add(p.shift)
+}
+
+func (p *portal) later(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.shift += d
+}
+
+func (p *portal) decisions() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string{}, p.decided...)
+}
+
+func pages() signin.Pages {
+	return signin.Pages{
+		SignedOut: func(w http.ResponseWriter, _ *http.Request, v signin.SignedOutPage) {
+			fmt.Fprintf(w, "signed out: %s next %s", v.Why, v.Next)
+		},
+		Refused: func(w http.ResponseWriter, _ *http.Request, status int, v signin.RefusedPage) {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, "refused: %s. %s record %s", v.Reason, v.Text, v.Record)
+		},
+		StepUp: func(w http.ResponseWriter, _ *http.Request, status int, v signin.StepUpPage) {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, `code needed %s: %s <form method="post" action="/step-up"><input name="back" value="%s"><input name="code" value=""></form> secret=%s.`,
+				v.What, v.Error, v.Back, v.Secret)
+		},
+	}
+}
+
+// code is alice's one-time code, periods later (or earlier) than now.
+func code(periods int) string {
+	return idp.Code(oidcpeer.AliceSecret, time.Now().Add(time.Duration(periods)*30*time.Second))
+}
+
+// signIn signs somebody in and returns where they landed.
+func (p *portal) signIn(b *oidcpeer.Browser, who string) oidcpeer.Page {
+	page := b.Get(p.URL + "/")
+	if strings.HasPrefix(page.URL.String(), p.URL) {
+		return page // the provider still knew the browser
+	}
+	if who == "bob" {
+		return b.Submit(page, "username", "bob", "password", p.party.bob)
+	}
+	return b.Submit(page, "username", "alice", "password", p.party.alice, "code", code(-1))
+}
+
+// token is the value of the portal's cookie.
+func (p *portal) token(b *oidcpeer.Browser) string {
+	u, err := url.Parse(p.URL)
+	require.NoError(p.t, err)
+	for _, c := range b.Cookies(p.URL) {
+		if c.Name == "qm"+u.Port() {
+			return c.Value
+		}
+	}
+	return ""
+}
+
+func (p *portal) withToken(token string) *oidcpeer.Browser {
+	u, err := url.Parse(p.URL)
+	require.NoError(p.t, err)
+	b := oidcpeer.NewBrowser(p.t)
+	b.SetCookie(p.URL, &http.Cookie{Name: "qm" + u.Port(), Value: token, Path: "/"})
+	return b
+}
