@@ -31,6 +31,7 @@ const (
 	GrantEnded   Type = "grant.ended"
 
 	ChangePlanned  Type = "change.planned"
+	ChangeBegun    Type = "change.begun" // right before it is applied, with the difference
 	ChangeApplied  Type = "change.applied"
 	ChangeVerified Type = "change.verified"
 	ChangeWaiting  Type = "change.waiting"
@@ -47,7 +48,7 @@ const (
 // Types lists all in the order in which a filter shows them.
 var Types = []Type{
 	RequestDrafted, RequestEdited, RequestSubmitted, RequestDecided, RequestWithdrawn, RequestState, RequestCommented,
-	GrantMade, GrantStarted, GrantEnded, ChangePlanned, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeHeld, ChangeStopped, ChangeTakeover, ChangeRetried,
+	GrantMade, GrantStarted, GrantEnded, ChangePlanned, ChangeBegun, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeHeld, ChangeStopped, ChangeTakeover, ChangeRetried,
 	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, OrgImported,
 	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, AccessRefused, Exported, JobAction,
 }

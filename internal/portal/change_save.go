@@ -85,7 +85,7 @@ func (r *push) begin(ctx context.Context, plan fleet.Plan) (held bool, err error
 			c.State, c.Problem = ChangeHeld, "Writing to the cluster was stopped while this was planned."
 			return ledger.ChangeHeld, nil
 		}
-		if err := r.p.moveRequest(ctx, tx, c.RequestID, request.Applying, request.Approved, request.Scheduled); err != nil {
+		if err := r.p.moveRequest(ctx, tx, jobActor("change_apply"), c.RequestID, request.Applying, request.Approved, request.Scheduled); err != nil {
 			return "", err
 		}
 		c.State, c.Problem = ChangeApplying, ""
@@ -96,7 +96,7 @@ func (r *push) begin(ctx context.Context, plan fleet.Plan) (held bool, err error
 		}
 		c.Receipt, c.AppliedAt = &fleet.Receipt{}, nil
 		c.Plan = &plan
-		return ledger.ChangePlanned, nil
+		return ledger.ChangeBegun, nil
 	})
 	return held, err
 }
@@ -122,7 +122,7 @@ func (r *push) verified(ctx context.Context, rb fleet.ReadBack) error {
 		if err := tx.SaveChange(ctx, *c); err != nil { // before requests look at it
 			return "", err
 		}
-		return ledger.ChangeVerified, r.p.activate(ctx, tx, r.binding.ProjectID, r.binding.Environment)
+		return ledger.ChangeVerified, r.p.activate(ctx, tx, jobActor("change_apply"), r.binding.ProjectID, r.binding.Environment)
 	})
 }
 
@@ -166,7 +166,7 @@ func (r *push) record(ctx context.Context, tx Tx, t ledger.Type, c Change) error
 		e.After = planDigest(*c.Plan)
 	}
 	switch t {
-	case ledger.ChangePlanned:
+	case ledger.ChangeBegun:
 		limitFacts(e.Facts, c.Plan.Objects, func(f fleet.Field) string { return shown(f.Before) + " → " + shown(f.After) })
 	case ledger.ChangeApplied:
 		e.Facts["objects_written"] = strconv.Itoa(len(c.Receipt.Written))

@@ -5,13 +5,12 @@ import (
 	"slices"
 
 	"quartermaster/internal/fault"
-	"quartermaster/internal/ledger"
 	"quartermaster/internal/request"
 )
 
 // moveRequest moves a request that stands in one of from to another state, on record;
 // one that stands elsewhere is left alone. id "" is no request.
-func (p *Portal) moveRequest(ctx context.Context, tx Tx, id string, to request.State, from ...request.State) error {
+func (p *Portal) moveRequest(ctx context.Context, tx Tx, actor Actor, id string, to request.State, from ...request.State) error {
 	if id == "" {
 		return nil
 	}
@@ -22,23 +21,15 @@ func (p *Portal) moveRequest(ctx context.Context, tx Tx, id string, to request.S
 	if !slices.Contains(from, r.State) {
 		return nil
 	}
-	before := r.State
-	if r, err = r.To(to, p.Now()); err != nil {
+	if r, err = p.move(ctx, tx, actor, r, to, refsOf(r, nil)); err != nil {
 		return err
 	}
-	if err := tx.SaveRequest(ctx, r); err != nil {
-		return err
-	}
-	e := p.entry(jobActor("change_apply"), ledger.RequestState, "request", r.ID)
-	e.Object.Digest = r.Revision.Digest
-	e.Facts["from"], e.Facts["to"] = string(before), string(to)
-	_, err = tx.Append(ctx, e, EntryRefs{RequestID: r.ID, ProjectID: r.Revision.Content.ProjectID}, nil)
-	return err
+	return tx.SaveRequest(ctx, r)
 }
 
 // activate makes the requests of a place active that were being applied and of which
 // now every cluster holds what is desired.
-func (p *Portal) activate(ctx context.Context, tx Tx, projectID, environment string) error {
+func (p *Portal) activate(ctx context.Context, tx Tx, actor Actor, projectID, environment string) error {
 	grants, err := tx.GrantsOfPlace(ctx, projectID, environment)
 	if err != nil {
 		return err
@@ -69,7 +60,7 @@ func (p *Portal) activate(ctx context.Context, tx Tx, projectID, environment str
 			return err
 		}
 		if all && inForce {
-			if err := p.moveRequest(ctx, tx, r.ID, request.Active, request.Applying); err != nil {
+			if err := p.moveRequest(ctx, tx, actor, r.ID, request.Active, request.Applying); err != nil {
 				return err
 			}
 		}

@@ -102,7 +102,8 @@ type Requests interface {
 	GrantsOfRequest(ctx context.Context, requestID string) ([]GrantRow, error)
 	// GrantsOfPlace returns all grants ever made for (project, environment), oldest first.
 	GrantsOfPlace(ctx context.Context, projectID, environment string) ([]GrantRow, error)
-	// GrantsDue returns (project, environment) places where a grant starts or ends in (after, until].
+	// GrantsDue returns (project, environment) places where a grant starts or ends in (after, until]
+	// and nobody handled it: a start later than made_at without a grant_start, an end without a grant_end.
 	GrantsDue(ctx context.Context, after, until time.Time) ([]PlaceKey, error)
 	ChangesOfRequest(ctx context.Context, requestID string) ([]Change, error)
 	Change(ctx context.Context, id string) (Change, error)
