@@ -3,12 +3,16 @@
 // queue across versions. jobs implements the workers; portal enqueues.
 package work
 
-// Args is one job to enqueue; it satisfies River's JobArgs.
+// Args is one job to enqueue; it satisfies River's JobArgs. Fields tagged
+// river:"unique" make a job unique among the unfinished ones only, so that asking
+// again after one finished runs again; a kind without such fields is never unique.
 type Args interface{ Kind() string }
 
-// ChangeApply makes one change true on its cluster.
+// ChangeApply makes one change true on its cluster. It is not unique: a change that
+// is released has to start at once, although an earlier job of it may still be snoozed. The
+// fence of the binding and the change's own state make a second run harmless.
 type ChangeApply struct {
-	ChangeID string `json:"change_id" river:"unique"`
+	ChangeID string `json:"change_id"`
 }
 
 // Kind of the job.
