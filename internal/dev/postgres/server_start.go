@@ -120,7 +120,7 @@ func (s *Server) launch(ctx context.Context, bin binaries, who account, data str
 		"-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC", "-c", "log_timezone=UTC", "-c", "log_checkpoints=off"}
 	if o.Fast {
 		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off",
-			"-c", "max_connections=400", "-c", "autovacuum=off", "-c", "max_wal_size=4GB")
+			"-c", "max_connections=400")
 	}
 	p, err := start(bin.path("postgres"), who, data, o.Log, nil, args...)
 	if err != nil {
