@@ -27,14 +27,20 @@ type SessionReader interface {
 	TOTP(ctx context.Context, personID string) (sealed, pending []byte, lastStep int64, err error)
 }
 
+// EndedSession is a session that was closed and whose it was.
+type EndedSession struct {
+	ID     string
+	Person org.Person
+}
+
 // SessionWriter writes them, in the transaction that records it.
 type SessionWriter interface {
 	InsertSession(ctx context.Context, id, personID, providerSession string, at time.Time) error
 	// EndSession closes one session; false when it was closed before or never there.
 	EndSession(ctx context.Context, id string, at time.Time) (bool, error)
-	// EndSessionsOf closes the open sessions of a person that the provider names:
-	// those with the provider's session id if it is given, else all. It returns their ids.
-	EndSessionsOf(ctx context.Context, personID, providerSession string, at time.Time) ([]string, error)
+	// EndSessionsOf closes the open sessions that a provider names: of subject, of its
+	// session providerSession, or of both; one of the two may be empty. It returns what it closed.
+	EndSessionsOf(ctx context.Context, issuer, subject, providerSession string, at time.Time) ([]EndedSession, error)
 	// FirstLogout remembers the id of a logout token until a time; false when it was seen before.
 	FirstLogout(ctx context.Context, tokenID string, until time.Time) (bool, error)
 	// ProposeTOTP keeps pending unless one is kept already, and returns the one that is.
@@ -116,21 +122,17 @@ func (p *Portal) SignOutPerson(ctx context.Context, s signin.Session, cause stri
 func (p *Portal) EndSessions(ctx context.Context, issuer, subject, providerSession string) (n int, err error) {
 	err = p.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		n = 0
-		person, err := tx.PersonBySubject(ctx, issuer, subject)
+		ended, err := tx.EndSessionsOf(ctx, issuer, subject, providerSession, p.Now())
 		if err != nil {
 			return err
 		}
-		ids, err := tx.EndSessionsOf(ctx, person.ID, providerSession, p.Now())
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			s := signin.Session{ID: id, PersonID: person.ID, Issuer: issuer, Subject: subject, Name: person.Name}
+		for _, x := range ended {
+			s := signin.Session{ID: x.ID, PersonID: x.Person.ID, Issuer: issuer, Subject: x.Person.Subject, Name: x.Person.Name}
 			if err := p.recordSession(ctx, tx, s, ledger.SignedOut, map[string]string{"cause": "provider"}); err != nil {
 				return err
 			}
 		}
-		n = len(ids)
+		n = len(ended)
 		return nil
 	})
 	return n, err
