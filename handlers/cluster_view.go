@@ -1,0 +1,179 @@
+package handlers
+
+import (
+	"net/http"
+	"strings"
+
+	"quartermaster/internal/fleet"
+	"quartermaster/internal/paths"
+	"quartermaster/internal/portal"
+	"quartermaster/web"
+)
+
+// clusterView is the page of one cluster.
+func (s *server) clusterView(w http.ResponseWriter, r *http.Request) error {
+	id, err := nameIn(r, "cluster")
+	if err != nil {
+		return err
+	}
+	d, err := s.Portal.ViewCluster(r.Context(), actorOf(r), id)
+	if err != nil {
+		return err
+	}
+	return s.render(w, r, web.ClusterPage(s.clusterFrame(r, d.Cluster), s.clusterViewOf(d, takeover.includes(actorOf(r).Person))))
+}
+
+func (s *server) clusterFrame(r *http.Request, c portal.Cluster, crumbs ...web.Link) web.Frame {
+	f := s.frame(r, c.Name, append([]web.Link{{Text: "Clusters", Href: paths.Clusters}}, crumbs...)...)
+	f.Badge = modeBadge(c)
+	f = markSimulated(f, c.Name, isSimulated(c.Kind))
+	if c.Problem != "" {
+		f.Stale = append(f.Stale, web.StaleSource{Name: c.Name, AsOf: at(c.LastGoodAt), Why: c.Problem})
+	}
+	return f
+}
+
+func (s *server) clusterViewOf(d portal.ClusterDetail, mayTakeover bool) web.ClusterView {
+	c := d.Cluster
+	v := web.ClusterView{
+		ID: c.ID, Name: c.Name, Server: c.Server, Simulated: isSimulated(c.Kind), Mode: string(c.Mode), Paused: c.Paused,
+		CanManage: d.MayManage, IdempotencyKey: newKey(), Facts: s.clusterFacts(d),
+	}
+	v.State, v.StateText = s.stateOf(c)
+	if c.Paused && d.PausedBy != nil {
+		v.PausedText = whoDid(*d.PausedBy) + ", " + web.Exact(d.PausedBy.At)
+		if why := reasonOf(*d.PausedBy); why != "" {
+			v.PausedText += ": " + why
+		}
+	}
+	if c.Discovery != nil {
+		v.Found = foundOf(*c.Discovery, d.Pools)
+	}
+	v.Found.Limits = nil
+	for _, l := range d.Limits {
+		v.Found.Limits = append(v.Found.Limits, foundLimitOf(l, d))
+	}
+	for _, p := range d.Pools {
+		v.Headroom = append(v.Headroom, web.PoolHeadroom{Pool: web.Link{Text: p.Name, Href: paths.Pool(p.ID)}, Cluster: p.Key.String(), Headroom: headroomOfPool(p)})
+	}
+	for _, b := range d.Bindings {
+		v.Bindings = append(v.Bindings, bindingOf(b))
+	}
+	for _, x := range d.Changes {
+		v.Waiting = append(v.Waiting, changeOf(portal.DetailChange{Change: x.Change, ClusterName: c.Name, Simulated: v.Simulated, ClusterMode: c.Mode, Paused: c.Paused, Binding: x.Binding}, mayTakeover && x.MayTakeover))
+	}
+	for _, p := range d.Polls {
+		v.Polls = append(v.Polls, web.ClusterPoll{At: p.At, Took: p.Took, OK: p.OK, Text: p.Problem})
+	}
+	for _, p := range d.Projects {
+		for _, env := range p.Environments {
+			v.Adoptable = append(v.Adoptable, web.Option{Value: p.ID + "/" + env, Text: p.Name + " · " + env})
+		}
+	}
+	return v
+}
+
+func (s *server) clusterFacts(d portal.ClusterDetail) []web.Fact {
+	c := d.Cluster
+	facts := []web.Fact{{Label: "kind", Text: kindWord(c.Kind)}, {Label: "id", Text: c.ID, Mono: true}}
+	if x := c.Discovery; x != nil {
+		facts = append(facts, web.Fact{Label: "version", Text: orElse(x.Version, "unknown")})
+		kueue := "not installed"
+		if x.KueueAPI != "" {
+			kueue = orElse(x.KueueVersion, "version unknown") + ", " + x.KueueAPI
+		}
+		facts = append(facts, web.Fact{Label: "Kueue", Text: kueue}, web.Fact{Label: "can", Text: strings.Join(x.Capabilities, ", ")})
+	}
+	facts = append(facts, web.Fact{Label: "root cohort", Text: orElse(c.RootCohort, "none"), Mono: true})
+	if c.HasToken {
+		facts = append(facts, web.Fact{Label: "token", Text: "stored encrypted"})
+		if c.TokenSetAt != nil {
+			facts[len(facts)-1].Text += ", " + web.Span(s.Now().Sub(*c.TokenSetAt)) + " old"
+		}
+	}
+	every := d.PollEach
+	if every == 0 {
+		every = s.PollEvery
+	}
+	return append(facts, web.Fact{Label: "read every", Text: web.Span(every)}, web.Fact{Label: "connected", Text: web.Exact(c.CreatedAt)})
+}
+
+// foundOf is what a connection test found.
+func foundOf(d fleet.Discovery, pools []portal.PoolState) web.ClusterFound {
+	v := web.ClusterFound{
+		State: web.Badge{Tone: web.Done, Word: "answers"}, Version: d.Version, Nodes: web.Known(int64(d.Nodes)), At: d.At, Lacks: d.Problems,
+		Text: kindWord(d.Kind) + " " + d.Version,
+	}
+	if d.KueueAPI != "" {
+		v.Kueue = strings.TrimPrefix(d.KueueVersion+", ", ", ") + d.KueueAPI
+	}
+	for _, p := range d.Pools {
+		found := web.FoundPool{
+			Name: p.Key.Flavor, Resource: p.Key.Resource, Capacity: figure(p.Capacity, "not allocatable on any node read"), Product: p.Product,
+			Kind: unitSaid(p.Unit), Nodes: web.Known(int64(p.Nodes)), Rate: web.Money{Unknown: "the pool has no hourly rate"},
+		}
+		for _, known := range pools {
+			if known.Key == p.Key {
+				found.Link, found.Rate = paths.Pool(known.ID), poolRowOf(known).Rate
+			}
+		}
+		v.Pools = append(v.Pools, found)
+	}
+	for _, q := range d.Queues {
+		v.Limits = append(v.Limits, queueLimits(q)...)
+	}
+	for _, q := range d.Quotas {
+		v.Limits = append(v.Limits, web.FoundLimit{
+			Object: "ResourceQuota " + q.Namespace + "/" + q.Name, Field: q.Key, Value: figure(q.Hard, "not read"),
+			Granted: web.Unknown("not connected yet"), Owner: orElse(q.Owner, "nobody known"), Tool: q.Owner != "",
+		})
+	}
+	return v
+}
+
+func queueLimits(q fleet.Queue) []web.FoundLimit {
+	var out []web.FoundLimit
+	owner := orElse(q.Owner, orElse(strings.Join(q.Managers, ", "), "nobody known"))
+	for _, f := range q.Flavors {
+		out = append(out, web.FoundLimit{Object: "ClusterQueue " + q.Name, Field: f.Pool.String() + " nominalQuota", Value: figure(f.Nominal, "not read"), Granted: web.Unknown("not connected yet"), Owner: owner, Tool: q.Owner != ""})
+	}
+	return out
+}
+
+func foundLimitOf(l portal.LimitRow, d portal.ClusterDetail) web.FoundLimit {
+	v := web.FoundLimit{
+		Object: l.Object.String(), Field: l.Path, Value: figure(l.Value, "not read"), Granted: figure(l.Granted, "nothing is granted here"),
+		Owner: orElse(l.Owner, "nobody known"), Tool: l.Tool,
+	}
+	if l.NoLimit {
+		v.Value = web.Figure{Value: "no limit"}
+	}
+	if l.Ours && l.Owner == "" {
+		v.Owner = "Quartermaster"
+	}
+	v.Value.Note = strings.Join(l.Findings, "; ")
+	if l.Queue != "" && !l.Adopted && !l.Ours && d.MayManage {
+		v.Adopt = paths.With(paths.ClusterAdopt(d.Cluster.ID), "queue", l.Queue)
+	}
+	return v
+}
+
+func bindingOf(b portal.BindingRow) web.ClusterBinding {
+	v := web.ClusterBinding{
+		Project: web.Link{Text: b.ProjectName, Href: paths.Project(b.Binding.ProjectID)}, Env: b.Binding.Environment, Object: "ClusterQueue " + b.Binding.ClusterQueue,
+		Queue: b.Binding.Namespace + "/" + b.Binding.LocalQueue, How: "template", State: web.Badge{Tone: web.NotKnown, Word: "not read yet"},
+	}
+	if b.Binding.Adopted {
+		v.How = "adopted"
+	}
+	for _, u := range b.Usage {
+		switch {
+		case u.Active == nil:
+		case *u.Active:
+			v.State = web.Badge{Tone: web.Done, Word: "active"}
+		default:
+			v.State = web.Badge{Tone: web.Refused, Word: orElse(u.InactiveReason, "inactive")}
+		}
+	}
+	return v
+}

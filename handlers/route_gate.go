@@ -1,0 +1,148 @@
+package handlers
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"quartermaster/internal/fault"
+	"quartermaster/internal/org"
+	"quartermaster/internal/paths"
+	"quartermaster/internal/portal"
+)
+
+// includes reports whether p passes the gate.
+func (g who) includes(p org.Person) bool {
+	return g.public || g.anyone || p.HasAny(g.roles...)
+}
+
+// words names the roles that open a route: "team manager or capacity manager".
+func (g who) words() string {
+	var labels []string
+	for _, role := range g.roles {
+		labels = append(labels, strings.ToLower(role.Label()[:1])+role.Label()[1:])
+	}
+	if n := len(labels); n > 1 {
+		return strings.Join(labels[:n-1], ", ") + " or " + labels[n-1]
+	}
+	return strings.Join(labels, "")
+}
+
+// mount puts one line of the table into the router.
+func (s *server) mount(m chi.Router, e route) {
+	if e.who.public && !needsSession(e.pattern) {
+		m.Method(e.method, e.pattern, s.answer(e.do))
+		return
+	}
+	m.Method(e.method, e.pattern, s.SignIn.Load(s.gate(e.who, e.do)))
+}
+
+// needsSession are public addresses that look at the session nevertheless.
+func needsSession(pattern string) bool {
+	return strings.HasPrefix(pattern, paths.SignIn) || pattern == paths.SignedOut || pattern == paths.Theme
+}
+
+// gate lets a request through to do, sends nobody to the sign-in and refuses
+// whoever has none of the roles. A refusal goes on record.
+func (s *server) gate(g who, do page) http.Handler {
+	return s.answer(func(w http.ResponseWriter, r *http.Request) error {
+		a, ok, err := s.SignIn.Actor(r)
+		switch {
+		case err != nil && !g.public:
+			return err
+		case !ok && !g.public:
+			return s.toSignIn(w, r)
+		case ok:
+			noteOf(r).person = a.Person.ID
+			r = withActor(r, a)
+		}
+		if !g.includes(a.Person) {
+			return s.refuse(r, a, g)
+		}
+		return do(w, r)
+	})
+}
+
+// answer turns a page into a handler: what it returns becomes a page of its own.
+func (s *server) answer(do page) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := do(w, r); err != nil {
+			s.showError(w, r, err)
+		}
+	})
+}
+
+// outside is for addresses without a route: with the frame of whoever is signed in.
+func (s *server) outside(do page) http.HandlerFunc {
+	h := s.SignIn.Load(s.gate(public, do))
+	return h.ServeHTTP
+}
+
+// toSignIn sends a browser without a session away, with the way back where going
+// back makes sense: a form that was posted is opened again, not posted again.
+func (s *server) toSignIn(w http.ResponseWriter, r *http.Request) error {
+	back := ""
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		back = r.URL.RequestURI()
+	} else if u, ok := ownReferer(r); ok {
+		back = u
+	}
+	to := paths.With(paths.SignIn, "back", back)
+	if isFragment(r) {
+		w.Header().Set("HX-Redirect", to)
+		w.WriteHeader(http.StatusUnauthorized)
+		return nil
+	}
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// ownReferer is the path and query of the page of ours that sent r.
+func ownReferer(r *http.Request) (string, bool) {
+	u, err := r.URL.Parse(r.Referer())
+	if err != nil || u.Host != r.Host || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(u.Path, "//") {
+		return "", false
+	}
+	return u.RequestURI(), true
+}
+
+// isFragment reports whether htmx asks for a part of a page.
+func isFragment(r *http.Request) bool { return r.Header.Get("HX-Request") == "true" }
+
+// refuse records that somebody tried what their roles do not open, and says which would.
+func (s *server) refuse(r *http.Request, a portal.Actor, g who) error {
+	f := &refusal{needs: g.words(), fault: fault.Newf(fault.Forbidden, "This page is open to the %s.", g.words())}
+	if err := s.Portal.RecordRefusal(r.Context(), a, portal.Refusal{Route: r.Method + " " + patternOf(r), RequestNumber: aimedAt(r)}); err != nil {
+		return err // what cannot be recorded is not answered as if it had been
+	}
+	return f
+}
+
+// aimedAt is the number of the request that a refused attempt aimed at, 0 if none.
+func aimedAt(r *http.Request) int64 {
+	n, err := numberIn(r, "request")
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// allows lists the methods that an address takes.
+func (s *server) allows(r *http.Request) []string {
+	var out []string
+	c := chi.RouteContext(r.Context())
+	if c == nil || c.Routes == nil {
+		return nil
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if c.Routes.Match(chi.NewRouteContext(), method, r.URL.Path) {
+			out = append(out, method)
+		}
+	}
+	if slices.Contains(out, http.MethodGet) {
+		out = append(out, http.MethodHead)
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package handlers
+
+import (
+	"net/http"
+
+	"quartermaster/internal/org"
+	"quartermaster/internal/paths"
+)
+
+// who is the first gate of a route. It keeps pages out of sight of those who
+// have no business there; what somebody may do with one object is the use case's.
+type who struct {
+	public bool       // no session needed
+	anyone bool       // whoever is signed in, also without a role
+	roles  []org.Role // one of these, anywhere
+}
+
+var (
+	public   = who{public: true}
+	signedIn = who{anyone: true}
+	// asks: may ask for capacity. Auditors and finance change nothing.
+	asks = who{roles: []org.Role{org.Requester, org.TeamManager}}
+	// comments: takes part in a request. Auditors and finance only read.
+	comments = who{roles: []org.Role{org.Requester, org.TeamManager, org.CapacityManager, org.Compliance, org.PlatformAdmin}}
+	// decides: may hold a stage of an approval route. Platform admins never decide.
+	decides = who{roles: []org.Role{org.TeamManager, org.CapacityManager, org.Compliance}}
+	// records: reads the record beyond the own work.
+	records = who{roles: []org.Role{org.TeamManager, org.CapacityManager, org.Compliance, org.Auditor, org.PlatformAdmin}}
+	// operates: sees clusters, how they are reached and what they enforce.
+	operates = who{roles: []org.Role{org.CapacityManager, org.Compliance, org.Auditor, org.PlatformAdmin}}
+	admin    = who{roles: []org.Role{org.PlatformAdmin}}
+	// tests: may ask a cluster who it is.
+	tests    = who{roles: []org.Role{org.CapacityManager, org.PlatformAdmin}}
+	takeover = who{roles: []org.Role{org.CapacityManager}}
+	jobs     = who{roles: []org.Role{org.Auditor, org.PlatformAdmin}}
+)
+
+// route is one line of the table: the only place where an address gets a handler.
+type route struct {
+	method  string
+	pattern string
+	who     who
+	do      page
+}
+
+// routes is the whole portal. The access test walks the router and fails for
+// anything that does not stand here.
+func (s *server) routes() []route {
+	const get, post = http.MethodGet, http.MethodPost
+	return []route{
+		{get, paths.Healthz, public, s.healthz},
+		{get, paths.Readyz, public, s.readyz},
+		{get, paths.Metrics, public, s.metrics},
+		{get, paths.Assets + "*", public, s.assets},
+		{post, paths.Theme, public, s.setTheme},
+		{get, paths.Help, signedIn, s.help},
+
+		{get, paths.Home, signedIn, s.home},
+		{get, paths.Search, signedIn, s.search},
+
+		{get, paths.Requests, signedIn, s.requestList},
+		{post, paths.Requests, asks, s.requestCreate},
+		{get, paths.RequestNew, asks, s.requestNew},
+		{post, paths.RequestChecks, asks, s.requestChecks},
+		{get, paths.RequestPattern, signedIn, s.requestView},
+		{get, paths.RequestEditPattern, asks, s.requestEdit},
+		{post, paths.RequestEditPattern, asks, s.requestRevise},
+		{get, paths.RequestWithdrawPattern, asks, s.requestWithdrawAsk},
+		{post, paths.RequestWithdrawPattern, asks, s.requestWithdraw},
+		{post, paths.RequestCommentPattern, comments, s.requestComment},
+
+		{get, paths.Approvals, decides, s.approvalList},
+		{get, paths.RequestDecidePattern, decides, s.requestDecideAsk},
+		{post, paths.RequestDecidePattern, decides, s.requestDecide},
+
+		{get, paths.Projects, signedIn, s.projectList},
+		{get, paths.ProjectPattern, signedIn, s.projectView},
+		{get, paths.Pools, signedIn, s.poolList},
+		{get, paths.PoolPattern, signedIn, s.poolView},
+
+		{get, paths.History, records, s.historySearch},
+		{get, paths.HistoryCSV, records, s.historyExport},
+		{get, paths.HistoryEntryPattern, signedIn, s.historyEntry},
+
+		{get, paths.Clusters, operates, s.clusterList},
+		{post, paths.Clusters, admin, s.clusterConnect},
+		{get, paths.ClusterConnect, admin, s.clusterConnectAsk},
+		{get, paths.ClusterPattern, operates, s.clusterView},
+		{post, paths.ClusterTestPattern, tests, s.clusterTest},
+		{get, paths.ClusterModePattern, admin, s.clusterModeAsk},
+		{post, paths.ClusterModePattern, admin, s.clusterMode},
+		{get, paths.ClusterPausePattern, admin, s.clusterPauseAsk},
+		{post, paths.ClusterPausePattern, admin, s.clusterPause},
+		{get, paths.ClusterAdoptPattern, admin, s.clusterAdoptAsk},
+		{post, paths.ClusterAdoptPattern, admin, s.clusterAdopt},
+		{get, paths.ChangeTakeoverPattern, takeover, s.changeTakeoverAsk},
+		{post, paths.ChangeTakeoverPattern, takeover, s.changeTakeover},
+
+		{get, paths.People, records, s.peopleList},
+		{get, paths.Jobs, jobs, s.jobsUI},
+		{get, paths.Jobs + "/*", jobs, s.jobsUI},
+	}
+}
+
+// mayOpen says whether the navigation shows a page to whoever holds these roles.
+func (s *server) mayOpen(p org.Person, path string) bool {
+	for _, e := range s.entries {
+		if e.method == http.MethodGet && e.pattern == path {
+			return e.who.includes(p)
+		}
+	}
+	return false
+}
