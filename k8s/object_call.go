@@ -3,13 +3,23 @@ package k8s
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 )
+
+// answer sends a request. The error holds the API server's Status, which names
+// the managers of conflicting fields; client-go's DoRaw drops it.
+func answer(ctx context.Context, request *rest.Request) ([]byte, error) {
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil {
+		return nil, err
+	}
+	return result.Raw()
+}
 
 // pageSize of lists: bounds what is in memory at once.
 const pageSize = "500"
@@ -18,7 +28,7 @@ const pageSize = "500"
 func (c *Cluster) get(ctx context.Context, path string, out any) (found bool, err error) {
 	ctx, cancel := c.call(ctx)
 	defer cancel()
-	text, err := c.rest.Get().AbsPath(path).DoRaw(ctx)
+	text, err := answer(ctx, c.rest.Get().AbsPath(path))
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
@@ -70,7 +80,7 @@ func (c *Cluster) page(ctx context.Context, path, next string) ([]byte, error) {
 	if next != "" {
 		request = request.Param("continue", next)
 	}
-	return request.DoRaw(ctx)
+	return answer(ctx, request)
 }
 
 // listAll collects what list hands over.
@@ -103,12 +113,9 @@ func (c *Cluster) apply(ctx context.Context, path string, body map[string]any, o
 	if o.force {
 		request = request.Param("force", "true")
 	}
-	answer, err := request.DoRaw(ctx)
+	stored, err := answer(ctx, request)
 	if err != nil {
 		return err
 	}
-	if out == nil {
-		return errors.New("no place for the answer")
-	}
-	return json.Unmarshal(answer, out)
+	return json.Unmarshal(stored, out)
 }

@@ -13,6 +13,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
+// finishAnnotation on a pod lets kwok end it (manifests/stages.yaml).
+const finishAnnotation = "quartermaster.test/finish"
+
 // SubmitJob submits a batch Job of one pod with so many GPUs to a LocalQueue. It
 // also asks for cpu and memory, as real pods do, and tolerates the GPU taint. Its
 // pod runs until FinishJob.
@@ -48,20 +51,25 @@ func (c *Cluster) SubmitJob(t testing.TB, namespace, queue, name string, gpus in
 func (c *Cluster) FinishJob(t testing.TB, namespace, name string) {
 	t.Helper()
 	clients := c.clients(t)
-	pods, err := clients.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + name})
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{finishAnnotation: "yes"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{"quartermaster.test/finish": "yes"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, pod := range pods.Items {
-		if _, err := clients.CoreV1().Pods(namespace).Patch(t.Context(), pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	pods := clients.CoreV1().Pods(namespace)
 	c.Eventually(t, "job "+name+" is complete", func() (bool, error) {
+		// An admitted Job gets its pods a moment later.
+		found, err := pods.List(t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + name})
+		if err != nil {
+			return false, err
+		}
+		for _, pod := range found.Items {
+			if _, done := pod.Annotations[finishAnnotation]; done {
+				continue
+			}
+			if _, err := pods.Patch(t.Context(), pod.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+				return false, err
+			}
+		}
 		job, err := clients.BatchV1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
 		return err == nil && job.Status.Succeeded > 0, err
 	})
