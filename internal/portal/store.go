@@ -442,7 +442,8 @@ type Tx interface {
 	// the commitment named OpeningReason is put into Entry.Reason, OpeningActor into
 	// Entry.Actor.Commitment, others into Facts. The row returned has no names.
 	Append(ctx context.Context, e ledger.Entry, refs EntryRefs, openings map[string]string) (EntryRow, error)
-	// Enqueue adds a job that runs once the transaction commits.
+	// Enqueue adds a job that runs once the transaction commits, in the queue that
+	// work.QueueOf names. Fields tagged river:"unique" make it unique among unfinished jobs.
 	Enqueue(ctx context.Context, args work.Args) error
 	// Replay returns the result stored under the person's key, if any.
 	Replay(ctx context.Context, personID, key, useCase string) (result json.RawMessage, found bool, err error)

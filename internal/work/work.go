@@ -37,3 +37,18 @@ type GrantTick struct {
 
 // Kind of the job.
 func (GrantTick) Kind() string { return "grant_tick" }
+
+// QueueOf names the queue in which a job waits. Readings of clusters have their own,
+// so that slow clusters never hold up a change.
+func QueueOf(a Args) string {
+	if a.Kind() == (UsagePoll{}).Kind() {
+		return PollQueue
+	}
+	return ChangeQueue
+}
+
+// Queues of background work. Frozen strings.
+const (
+	ChangeQueue = "default"
+	PollQueue   = "polls"
+)
