@@ -8,11 +8,10 @@ package work
 // again after one finished runs again; a kind without such fields is never unique.
 type Args interface{ Kind() string }
 
-// ChangeApply makes one change true on its cluster. It is not unique: a change that
-// is released has to start at once, although an earlier job of it may still be snoozed. The
-// fence of the binding and the change's own state make a second run harmless.
+// ChangeApply makes one change true on its cluster. Enqueued while an earlier job of
+// the change is snoozed, that one starts at once.
 type ChangeApply struct {
-	ChangeID string `json:"change_id"`
+	ChangeID string `json:"change_id" river:"unique"`
 }
 
 // Kind of the job.
