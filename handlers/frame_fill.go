@@ -27,7 +27,7 @@ func (s *server) frame(r *http.Request, title string, crumbs ...web.Link) web.Fr
 		return f
 	}
 	f.Person = web.Person{Name: a.Person.Name, Roles: roleWords(a.Person.Roles)}
-	f.Said = s.SignIn.Take(r.Context(), saidKey)
+	f.Said = s.session.Take(r.Context(), saidKey)
 	counts := map[string]int{}
 	if decides.includes(a.Person) {
 		n, err := s.Portal.CountApprovals(r.Context(), a, countLimit)
@@ -44,7 +44,7 @@ func (s *server) frame(r *http.Request, title string, crumbs ...web.Link) web.Fr
 const saidKey = "said"
 
 // say leaves a sentence for the page that the browser opens next.
-func (s *server) say(r *http.Request, text string) { s.SignIn.Keep(r.Context(), saidKey, text) }
+func (s *server) say(r *http.Request, text string) { s.session.Keep(r.Context(), saidKey, text) }
 
 // roleWords are roles as people say them: "team manager of team vision".
 func roleWords(roles []org.Assignment) []string {

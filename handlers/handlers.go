@@ -9,18 +9,22 @@ package handlers
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"quartermaster/handlers/oidc"
+	"quartermaster/handlers/signin"
+	facts "quartermaster/internal/signin"
 )
 
 // Config is what the router is wired from. Fields are required unless they say otherwise.
@@ -53,11 +57,38 @@ type Config struct {
 	Timeout time.Duration
 }
 
+// SignIn is how people sign in.
+type SignIn struct {
+	Use      SignInUse
+	Provider *oidc.Provider
+	DB       *sql.DB // for the sessions table
+	Trust    facts.Trust
+	// StepUpACR is asked of the provider for a step-up; empty: the portal's own second factor is.
+	StepUpACR []string
+	// SignInCounts lets a sign-in with two factors serve as the first step-up.
+	SignInCounts bool
+	Rules        facts.Rules // zero = facts.DefaultRules()
+	// Demo says that the built-in identity provider is used; Codes is the address
+	// of its page of one-time codes, "" where there is none.
+	Demo  bool
+	Codes string
+}
+
+// Site is the portal's handler. Close ends what it does in the background.
+type Site struct {
+	http.Handler
+	close func()
+}
+
+// Close ends the cleaning of old sessions.
+func (s *Site) Close() { s.close() }
+
 // server holds what handlers share. Safe for concurrent use.
 type server struct {
 	Config
 	origin  string // scheme://host of BaseURL
 	https   bool
+	session presence
 	count   *counters
 	entries []route // the route table, for the navigation
 }
@@ -66,22 +97,35 @@ type server struct {
 type page func(w http.ResponseWriter, r *http.Request) error
 
 // New returns the portal's handler. It refuses a configuration that would answer wrongly.
-func New(cfg Config) (http.Handler, error) {
+func New(cfg Config) (*Site, error) {
 	s, err := newServer(cfg)
 	if err != nil {
 		return nil, err
 	}
-	return s.router(), nil
+	if cfg.SignIn.Use == nil {
+		return nil, errors.New("handlers: SignIn is required")
+	}
+	h, err := signin.New(signin.Config{
+		BaseURL: s.BaseURL, Provider: cfg.SignIn.Provider, DB: cfg.SignIn.DB, People: people{cfg.SignIn.Use}, Factors: people{cfg.SignIn.Use},
+		Pages: s.signInPages(), Fail: s.showError, Trust: cfg.SignIn.Trust, StepUpACR: cfg.SignIn.StepUpACR, SignInCounts: cfg.SignIn.SignInCounts,
+		Rules: cfg.SignIn.Rules, Now: s.Now, Log: cfg.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("handlers: %w", err)
+	}
+	s.session = h
+	return &Site{Handler: s.router(), close: h.Close}, nil
 }
 
+// newServer checks everything but the sign-in, which is set before router is called.
 func newServer(cfg Config) (*server, error) {
 	base, err := url.Parse(cfg.BaseURL)
 	switch {
-	case cfg.Portal == nil, cfg.SignIn == nil, cfg.Log == nil, cfg.Assets == nil, cfg.Ready == nil:
-		return nil, errors.New("handlers: Portal, SignIn, Log, Assets and Ready are required")
+	case cfg.Portal == nil, cfg.Log == nil, cfg.Assets == nil, cfg.Ready == nil:
+		return nil, errors.New("handlers: Portal, Log, Assets and Ready are required")
 	case err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https"):
 		return nil, fmt.Errorf("handlers: base URL %q is not an http(s) address", cfg.BaseURL)
-	case strings.Trim(base.Path, "/") != "":
+	case base.Path != "":
 		return nil, fmt.Errorf("handlers: base URL %q has a path; the portal lives at the root of its host", cfg.BaseURL)
 	}
 	if cfg.Metrics == nil {
@@ -122,8 +166,11 @@ func (s *server) router() http.Handler {
 	m.Use(withRequestID, s.withClient(), s.logged, s.recovered, s.secured, middleware.GetHead, s.sameSite, s.limited)
 	m.NotFound(s.outside(s.notFound))
 	m.MethodNotAllowed(s.outside(s.methodNotAllowed))
+	s.session.Routes(m)
 	for _, e := range s.entries {
-		s.mount(m, e)
+		if e.do != nil { // the sign-in mounts its own
+			s.mount(m, e)
+		}
 	}
 	return m
 }

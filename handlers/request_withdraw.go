@@ -9,8 +9,9 @@ import (
 	"quartermaster/web"
 )
 
-// maxReason bounds every reason and comment, in characters.
-const maxReason = 8000
+// maxReason bounds every reason and comment, in characters. The longest one fits
+// into what the session keeps of a form while a second factor is proven.
+const maxReason = 2000
 
 // requestWithdrawAsk asks before a request is taken back.
 func (s *server) requestWithdrawAsk(w http.ResponseWriter, r *http.Request) error {

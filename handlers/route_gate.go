@@ -9,7 +9,6 @@ import (
 
 	"quartermaster/internal/fault"
 	"quartermaster/internal/org"
-	"quartermaster/internal/paths"
 	"quartermaster/internal/portal"
 )
 
@@ -32,32 +31,20 @@ func (g who) words() string {
 
 // mount puts one line of the table into the router.
 func (s *server) mount(m chi.Router, e route) {
-	if e.who.public && !needsSession(e.pattern) {
+	switch {
+	case e.who.public:
 		m.Method(e.method, e.pattern, s.answer(e.do))
-		return
+	default:
+		m.Method(e.method, e.pattern, s.session.Load(s.session.Require(s.gate(e.who, e.do))))
 	}
-	m.Method(e.method, e.pattern, s.SignIn.Load(s.gate(e.who, e.do)))
 }
 
-// needsSession are public addresses that look at the session nevertheless.
-func needsSession(pattern string) bool {
-	return strings.HasPrefix(pattern, paths.SignIn) || pattern == paths.SignedOut || pattern == paths.Theme
-}
-
-// gate lets a request through to do, sends nobody to the sign-in and refuses
-// whoever has none of the roles. A refusal goes on record.
+// gate lets a request through to do, or refuses whoever has none of the roles. A
+// refusal goes on record.
 func (s *server) gate(g who, do page) http.Handler {
 	return s.answer(func(w http.ResponseWriter, r *http.Request) error {
-		a, ok, err := s.SignIn.Actor(r)
-		switch {
-		case err != nil && !g.public:
-			return err
-		case !ok && !g.public:
-			return s.toSignIn(w, r)
-		case ok:
-			noteOf(r).person = a.Person.ID
-			r = withActor(r, a)
-		}
+		a := actorOf(r)
+		noteOf(r).person = a.Person.ID
 		if !g.includes(a.Person) {
 			return s.refuse(r, a, g)
 		}
@@ -76,27 +63,9 @@ func (s *server) answer(do page) http.Handler {
 
 // outside is for addresses without a route: with the frame of whoever is signed in.
 func (s *server) outside(do page) http.HandlerFunc {
-	h := s.SignIn.Load(s.gate(public, do))
-	return h.ServeHTTP
-}
-
-// toSignIn sends a browser without a session away, with the way back where going
-// back makes sense: a form that was posted is opened again, not posted again.
-func (s *server) toSignIn(w http.ResponseWriter, r *http.Request) error {
-	back := ""
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		back = r.URL.RequestURI()
-	} else if u, ok := ownReferer(r); ok {
-		back = u
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.session.Load(s.gate(public, do)).ServeHTTP(w, r)
 	}
-	to := paths.With(paths.SignIn, "back", back)
-	if isFragment(r) {
-		w.Header().Set("HX-Redirect", to)
-		w.WriteHeader(http.StatusUnauthorized)
-		return nil
-	}
-	http.Redirect(w, r, to, http.StatusSeeOther)
-	return nil
 }
 
 // ownReferer is the path and query of the page of ours that sent r.

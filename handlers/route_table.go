@@ -40,7 +40,7 @@ type route struct {
 	method  string
 	pattern string
 	who     who
-	do      page
+	do      page // nil: handlers/signin mounts and answers it
 }
 
 // routes is the whole portal. The access test walks the router and fails for
@@ -53,6 +53,15 @@ func (s *server) routes() []route {
 		{get, paths.Metrics, public, s.metrics},
 		{get, paths.Assets + "*", public, s.assets},
 		{post, paths.Theme, public, s.setTheme},
+
+		{get, paths.SignIn, public, nil},
+		{get, paths.Callback, public, nil},
+		{get, paths.SignedOut, public, nil},
+		{post, paths.SignOut, public, nil},
+		{post, paths.BackChannelLogout, public, nil},
+		{get, paths.StepUp, signedIn, nil},
+		{post, paths.StepUp, signedIn, nil},
+
 		{get, paths.Help, signedIn, s.help},
 
 		{get, paths.Home, signedIn, s.home},

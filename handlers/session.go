@@ -3,32 +3,40 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"net/url"
 
+	"github.com/go-chi/chi/v5"
+
+	"quartermaster/handlers/signin"
 	"quartermaster/internal/portal"
 )
 
-// SignIn is what handlers needs of the sign-in: who asks, and a memory on the
-// server's side of the session. handlers/signin implements it.
-type SignIn interface {
-	// Load finds the session of the browser and keeps what changed in it.
+// presence is what handlers needs of the sign-in: *signin.Handler is it, and the
+// tests have one that signs in whom they name.
+type presence interface {
+	// Load finds the session of the browser and puts who acts into the context.
 	Load(next http.Handler) http.Handler
-	// Actor says who is signed in, with the roles in force now; false is nobody.
-	Actor(r *http.Request) (portal.Actor, bool, error)
+	// Require sends strangers to sign in.
+	Require(next http.Handler) http.Handler
+	// Routes mounts the paths of sign-in, step-up and sign-out.
+	Routes(r chi.Router)
+	// AskStepUp keeps a form in the session and asks for a second factor.
+	AskStepUp(w http.ResponseWriter, r *http.Request, a signin.Ask)
+	// KeptForm gives that form back to the page it belongs to, once.
+	KeptForm(ctx context.Context, path string) (url.Values, bool)
 	// Keep remembers a text in the session until Take removes it.
-	Keep(ctx context.Context, key, text string)
-	Take(ctx context.Context, key string) string
-	// Peek is the text that Keep stored.
-	Peek(ctx context.Context, key string) string
+	Keep(ctx context.Context, name, text string)
+	Take(ctx context.Context, name string) string
 }
 
 type actorKey struct{}
 
-// actorOf is who is signed in; the gate put it there. The zero Actor is nobody.
+// actorOf is who is signed in. The zero Actor is nobody.
 func actorOf(r *http.Request) portal.Actor {
 	a, _ := r.Context().Value(actorKey{}).(portal.Actor)
 	return a
 }
 
-func withActor(r *http.Request, a portal.Actor) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), actorKey{}, a))
+func withActor(ctx context.Context, a portal.Actor) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
 }

@@ -3,7 +3,6 @@ package handlers
 import (
 	"context"
 	"errors"
-	"time"
 
 	"quartermaster/handlers/oidc"
 	"quartermaster/handlers/signin"
@@ -11,71 +10,76 @@ import (
 	facts "quartermaster/internal/signin"
 )
 
-// signInPeople lets handlers/signin keep its people, sessions and factors through
-// the use cases of the portal, each on record.
-type signInPeople struct{ portal *portal.Portal }
+// SignInUse are the use cases behind sign-in; *portal.Portal is it.
+type SignInUse interface {
+	SignInPerson(ctx context.Context, s facts.Session) (personID string, err error)
+	EnterSession(ctx context.Context, s facts.Session) (portal.Actor, error)
+	SignOutPerson(ctx context.Context, s facts.Session, cause string) error
+	EndSessions(ctx context.Context, issuer, subject, providerSession string) (n int, err error)
+	RecordStepUp(ctx context.Context, s facts.Session, what string) error
+	RefuseSignIn(ctx context.Context, in portal.SignInRefusal) (entryID string, err error)
+	TOTPOf(ctx context.Context, personID string) (secret string, lastStep int64, err error)
+	ProposeTOTP(ctx context.Context, personID, proposed string) (secret string, err error)
+	ConfirmTOTP(ctx context.Context, s facts.Session, step int64) (done bool, err error)
+	SpendTOTP(ctx context.Context, personID string, step int64) (ok bool, err error)
+}
+
+// people lets the sign-in keep its people and factors through the use cases.
+type people struct{ use SignInUse }
 
 var (
-	_ signin.People  = signInPeople{}
-	_ signin.Factors = signInPeople{}
+	_ signin.People  = people{}
+	_ signin.Factors = people{}
 )
 
-// SignIn opens the session of whoever the provider says it is.
-func (p signInPeople) SignIn(ctx context.Context, id oidc.Identity, s facts.Session) (string, error) {
-	s.Issuer, s.Subject, s.Name, s.Email = id.Issuer, id.Subject, id.Name, id.Email
-	s.Groups, s.GroupsNote = id.Groups, id.GroupsNote
-	personID, err := p.portal.SignInPerson(ctx, s)
-	return personID, ended(err)
+func (p people) SignIn(ctx context.Context, _ oidc.Identity, s facts.Session) (string, error) {
+	id, err := p.use.SignInPerson(ctx, s)
+	return id, inWordsOfSignIn(err)
 }
 
-// Enter puts who acts into the context, with the roles in force now.
-func (p signInPeople) Enter(ctx context.Context, s facts.Session) (context.Context, error) {
-	actor, err := p.portal.EnterSession(ctx, s)
+// Enter puts who acts into the context; actorOf reads it.
+func (p people) Enter(ctx context.Context, s facts.Session) (context.Context, error) {
+	a, err := p.use.EnterSession(ctx, s)
 	if err != nil {
-		return ctx, ended(err)
+		return ctx, inWordsOfSignIn(err)
 	}
-	return context.WithValue(ctx, actorKey{}, actor), nil
+	return withActor(ctx, a), nil
 }
 
-func (p signInPeople) SignOut(ctx context.Context, s facts.Session, cause string) error {
-	return p.portal.SignOutPerson(ctx, s, cause)
+func (p people) SignOut(ctx context.Context, s facts.Session, cause string) error {
+	return p.use.SignOutPerson(ctx, s, cause)
 }
 
-func (p signInPeople) EndSessions(ctx context.Context, out oidc.Logout) (int, error) {
-	return p.portal.EndSessions(ctx, out.Issuer, out.Subject, out.SessionID)
+func (p people) EndSessions(ctx context.Context, out oidc.Logout) (int, error) {
+	return p.use.EndSessions(ctx, out.Issuer, out.Subject, out.SessionID)
 }
 
-func (p signInPeople) SteppedUp(ctx context.Context, s facts.Session, what string) error {
-	return p.portal.RecordStepUp(ctx, s, what)
+func (p people) SteppedUp(ctx context.Context, s facts.Session, what string) error {
+	return p.use.RecordStepUp(ctx, s, what)
 }
 
-func (p signInPeople) Refuse(ctx context.Context, a signin.Refused) (string, error) {
-	return p.portal.RefuseSignIn(ctx, portal.SignInRefusal{Reason: a.Reason, Detail: a.Detail, Issuer: a.Issuer, Session: a.Session, StepUp: a.StepUp})
+func (p people) Refuse(ctx context.Context, a signin.Refused) (string, error) {
+	return p.use.RefuseSignIn(ctx, portal.SignInRefusal{Reason: a.Reason, Detail: a.Detail, Issuer: a.Issuer, Session: a.Session, StepUp: a.StepUp})
 }
 
-func (p signInPeople) TOTP(ctx context.Context, personID string) (string, int64, error) {
-	return p.portal.TOTPOf(ctx, personID)
+func (p people) TOTP(ctx context.Context, personID string) (string, int64, error) {
+	return p.use.TOTPOf(ctx, personID)
 }
 
-func (p signInPeople) PendingTOTP(ctx context.Context, personID, proposed string) (string, error) {
-	return p.portal.ProposeTOTP(ctx, personID, proposed)
+func (p people) PendingTOTP(ctx context.Context, personID, proposed string) (string, error) {
+	return p.use.ProposeTOTP(ctx, personID, proposed)
 }
 
-func (p signInPeople) ConfirmTOTP(ctx context.Context, s facts.Session, step int64) (bool, error) {
-	return p.portal.ConfirmTOTP(ctx, s, step)
+func (p people) ConfirmTOTP(ctx context.Context, s facts.Session, step int64) (bool, error) {
+	return p.use.ConfirmTOTP(ctx, s, step)
 }
 
-func (p signInPeople) SpendTOTP(ctx context.Context, personID string, step int64) (bool, error) {
-	return p.portal.SpendTOTP(ctx, personID, step)
+func (p people) SpendTOTP(ctx context.Context, personID string, step int64) (bool, error) {
+	return p.use.SpendTOTP(ctx, personID, step)
 }
 
-// FirstLogout is for oidc.Config: it remembers logout tokens for all replicas.
-func (p signInPeople) FirstLogout(ctx context.Context, id string, until time.Time) (bool, error) {
-	return p.portal.FirstLogout(ctx, id, until)
-}
-
-// ended turns the portal's words for a session that does not count into those of sign-in.
-func ended(err error) error {
+// inWordsOfSignIn maps the two ends of a session to what the sign-in knows.
+func inWordsOfSignIn(err error) error {
 	switch {
 	case errors.Is(err, portal.ErrInactive):
 		return signin.ErrInactive

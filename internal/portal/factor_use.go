@@ -21,7 +21,16 @@ func (p *Portal) TOTPOf(ctx context.Context, personID string) (secret string, la
 }
 
 // ProposeTOTP keeps a key that was not confirmed yet, or returns the one that is kept already.
+// An empty proposal only asks for the one that is kept.
 func (p *Portal) ProposeTOTP(ctx context.Context, personID, proposed string) (secret string, err error) {
+	if proposed == "" {
+		_, pending, _, err := p.Store.TOTP(ctx, personID)
+		if err != nil || pending == nil {
+			return "", err
+		}
+		plain, err := p.Open(pending, factorContext(personID))
+		return string(plain), err
+	}
 	sealed, err := p.Seal([]byte(proposed), factorContext(personID))
 	if err != nil {
 		return "", err
