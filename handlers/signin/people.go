@@ -38,7 +38,7 @@ type Factors interface {
 	// when the person has none.
 	TOTP(ctx context.Context, personID string) (secret string, lastStep int64, err error)
 	// PendingTOTP returns the secret that was shown and not yet confirmed, or keeps
-	// and returns the proposed one when there is none.
+	// and returns the proposed one when there is none. It is never called with "".
 	PendingTOTP(ctx context.Context, personID, proposed string) (secret string, err error)
 	// ConfirmTOTP makes the pending secret the person's, with step spent, and
 	// records it. It returns false when another request was faster.

@@ -17,7 +17,8 @@ const (
 	keySession = "session"  // facts.Session
 	keyHint    = "id_token" // for signing out at the provider
 	keyPending = "pending"  // sign-ins under way, by state
-	keyAsks    = "asks"     // step-ups that were asked for, by path
+	keyEnded   = "ended"    // why the session before this one ended, until somebody reads it
+	keyKept    = "kept "    // prefix of what Keep remembers
 )
 
 // seenEvery is how exactly idleness is kept: a write per minute, not per request.
@@ -73,16 +74,16 @@ func (h *Handler) enter(ctx context.Context) (context.Context, error) {
 		if err := h.cfg.People.SignOut(ctx, s, string(end)); err != nil {
 			return ctx, err
 		}
-		return ctx, h.sessions.Destroy(ctx)
+		return ctx, h.forget(ctx, p.ended)
 	}
 	entered, err := h.cfg.People.Enter(ctx, s)
 	switch {
 	case errors.Is(err, ErrEnded):
 		p.ended = "elsewhere"
-		return ctx, h.sessions.Destroy(ctx)
+		return ctx, h.forget(ctx, p.ended)
 	case errors.Is(err, ErrInactive):
 		p.ended = "inactive"
-		return ctx, h.sessions.Destroy(ctx)
+		return ctx, h.forget(ctx, p.ended)
 	case err != nil:
 		return ctx, err
 	}
@@ -92,6 +93,17 @@ func (h *Handler) enter(ctx context.Context) (context.Context, error) {
 	}
 	p.session = s
 	return entered, nil
+}
+
+// forget ends the browser's session and leaves why in a new, empty one: the next
+// sign-in tells, instead of passing silently through the provider's own session.
+func (h *Handler) forget(ctx context.Context, why string) error {
+	if err := h.sessions.Destroy(ctx); err != nil {
+		return err
+	}
+	h.sessions.SetDeadline(ctx, time.Now().Add(pendingLife).UTC())
+	h.sessions.Put(ctx, keyEnded, why)
+	return nil
 }
 
 // Require sends strangers to sign in. A form that was posted too late is not
@@ -104,17 +116,13 @@ func (h *Handler) Require(next http.Handler) http.Handler {
 			return
 		}
 		w.Header().Set("Cache-Control", "no-store")
-		why := ""
-		if p != nil {
-			why = p.ended
-		}
 		here := ""
 		if r.Method == http.MethodGet {
 			here = r.URL.RequestURI()
 		}
-		target := paths.With(paths.SignIn, "next", wayBack(here))
-		if why != "" || (r.Method != http.MethodGet && r.Method != http.MethodHead) {
-			target = paths.With(paths.SignedOut, "next", wayBack(here), "why", orElse(why, "late"))
+		target := paths.With(paths.SignIn, "back", wayBack(here))
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			target = paths.With(paths.SignedOut, "why", "late")
 		}
 		if r.Header.Get("HX-Request") == "true" {
 			w.Header().Set("HX-Redirect", target)

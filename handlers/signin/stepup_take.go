@@ -38,14 +38,20 @@ func (h *Handler) showStepUp(w http.ResponseWriter, r *http.Request) error {
 		// Not MaxAge: this provider may be one that never sends auth_time.
 		return h.leave(w, r, pending{Next: back, StepUp: true}, oidc.AuthOptions{Prompt: "login", LoginHint: hintOf(s)})
 	}
-	proposed, err := facts.NewTOTPSecret(rand.Reader)
-	if err != nil {
-		return err
-	}
-	if secret, err = h.cfg.Factors.PendingTOTP(ctx, s.PersonID, proposed); err != nil {
+	if secret, err = h.pendingSecret(ctx, s); err != nil {
 		return err
 	}
 	return h.showCode(w, r, s, http.StatusOK, back, secret, "")
+}
+
+// pendingSecret is the one to be confirmed: the same at each look, so that a
+// reload does not spoil what was scanned.
+func (h *Handler) pendingSecret(ctx context.Context, s facts.Session) (string, error) {
+	proposed, err := facts.NewTOTPSecret(rand.Reader)
+	if err != nil {
+		return "", err
+	}
+	return h.cfg.Factors.PendingTOTP(ctx, s.PersonID, proposed)
 }
 
 // hintOf is what the provider most likely knows the person by.
@@ -57,7 +63,7 @@ func hintOf(s facts.Session) string {
 }
 
 func (h *Handler) showCode(w http.ResponseWriter, r *http.Request, s facts.Session, status int, back, newSecret, problem string) error {
-	p := StepUpPage{What: h.askFor(r.Context(), back).What, Back: back, Error: problem, Window: h.cfg.Rules.StepUp}
+	p := StepUpPage{What: h.whatFor(r.Context(), back), Back: back, Error: problem, Window: h.cfg.Rules.StepUp}
 	if newSecret != "" {
 		base, err := url.Parse(h.cfg.BaseURL)
 		if err != nil {
@@ -83,11 +89,8 @@ func (h *Handler) takeStepUp(w http.ResponseWriter, r *http.Request) error {
 		if !s.FirstFactorFresh(h.cfg.Now(), h.cfg.Rules) {
 			return h.showStepUp(w, withBack(r, back))
 		}
-		if pendingSecret, err = h.cfg.Factors.PendingTOTP(ctx, s.PersonID, ""); err != nil {
+		if pendingSecret, err = h.pendingSecret(ctx, s); err != nil {
 			return err
-		}
-		if pendingSecret == "" {
-			return h.showStepUp(w, withBack(r, back))
 		}
 	}
 	if until := h.count(s.PersonID); !until.IsZero() {

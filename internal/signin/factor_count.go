@@ -7,6 +7,9 @@ import "slices"
 type Trust struct {
 	// MultiFactorACR lists the acr values that stand for two factors.
 	MultiFactorACR []string
+	// MultiFactorAMR lists amr values that stand for two factors by themselves,
+	// besides "mfa".
+	MultiFactorAMR []string
 	// IgnoreAMR switches off the reading of amr, for a provider known to send
 	// methods that were not used.
 	IgnoreAMR bool
@@ -41,7 +44,7 @@ func (t Trust) Factors(acr string, amr []string) int {
 	}
 	seen := map[kind]bool{}
 	for _, m := range amr {
-		if m == "mfa" {
+		if m == "mfa" || slices.Contains(t.MultiFactorAMR, m) {
 			return 2
 		}
 		if k, ok := methodKind[m]; ok {

@@ -94,6 +94,7 @@ func TestFactorsOfClaims(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, trust.Factors(c.acr, c.amr)) })
 	}
+	require.Equal(t, 2, signin.Trust{MultiFactorAMR: []string{"ngcmfa"}}.Factors("", []string{"pwd", "ngcmfa"}))
 	require.Equal(t, 1, signin.Trust{IgnoreAMR: true}.Factors("", []string{"mfa"}))
 	require.Equal(t, 1, signin.Trust{MultiFactorACR: []string{""}}.Factors("", nil), "an empty acr proves nothing")
 	require.False(t, signin.Speaks("", nil))
