@@ -57,6 +57,8 @@ func faultOf(verb, path string, err error) error {
 		return fault.New(fault.Forbidden, "The cluster does not accept the portal's token: it has ended, was revoked, or belongs to another cluster.").Because(err)
 	case s.Code == http.StatusForbidden && s.Reason == metav1.StatusReasonForbidden && strings.Contains(s.Message, "exceeded quota"):
 		return fault.Newf(fault.Conflict, "A quota of the cluster refuses it: %s", s.Message).Because(err)
+	case s.Code == http.StatusForbidden && strings.Contains(s.Message, "because it is being terminated"):
+		return fault.New(fault.Conflict, "The namespace is being deleted on the cluster; nothing can be made in it.").Because(err)
 	case s.Code == http.StatusForbidden:
 		return fault.Newf(fault.Forbidden, "The portal's account may not %s %s on this cluster. Apply the role in k8s/deploy again.", verb, what).Because(err)
 	case s.Code == http.StatusNotFound:
