@@ -710,6 +710,8 @@ CREATE INDEX change_open ON public.change USING btree (cluster_id, seq) WHERE (s
 
 CREATE INDEX change_request ON public.change USING btree (request_id, seq);
 
+CREATE INDEX change_stopped ON public.change USING btree (cluster_id, seq) WHERE (state = 'stopped'::text);
+
 CREATE INDEX check_result_request ON public.check_result USING btree (request_id, id);
 
 CREATE INDEX comment_request ON public.comment USING btree (request_id, at);
@@ -777,6 +779,8 @@ CREATE INDEX request_waiting_place_team ON public.request_waiting_place USING bt
 CREATE INDEX request_waiting_place_unit ON public.request_waiting_place USING btree (unit_id) WHERE (unit_id <> ''::text);
 
 CREATE INDEX session_owner_person ON public.session_owner USING btree (person_id) WHERE (ended_at IS NULL);
+
+CREATE INDEX session_owner_provider ON public.session_owner USING btree (provider_sid) WHERE ((ended_at IS NULL) AND (provider_sid <> ''::text));
 
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expiry);
 

@@ -177,6 +177,7 @@ CREATE TABLE session_owner (
   ended_at    timestamptz
 );
 CREATE INDEX session_owner_person ON session_owner (person_id) WHERE ended_at IS NULL;
+CREATE INDEX session_owner_provider ON session_owner (provider_sid) WHERE ended_at IS NULL AND provider_sid <> '';
 -- jti of logout tokens seen, against replay.
 CREATE TABLE logout_token (
   jti     text PRIMARY KEY,

@@ -182,6 +182,7 @@ CREATE TABLE change (
 CREATE INDEX change_request ON change (request_id, seq);
 CREATE INDEX change_binding ON change (binding_id, seq DESC);
 CREATE INDEX change_open ON change (cluster_id, seq) WHERE state IN ('planned','held','waiting','applying','applied');
+CREATE INDEX change_stopped ON change (cluster_id, seq) WHERE state = 'stopped';
 
 -- Last good figures of each pool of a binding. limit_known tells an unread limit from 0; NULL = unknown.
 CREATE TABLE usage_now (

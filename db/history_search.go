@@ -1,0 +1,126 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jmoiron/sqlx"
+	"github.com/lib/pq"
+
+	"quartermaster/internal/portal"
+)
+
+// Entries that match q, newest first.
+func (r reader) Entries(ctx context.Context, q portal.EntryQuery) ([]portal.EntryRow, error) {
+	q.Limit = pageSize(q.Limit)
+	return r.entryPage(ctx, q)
+}
+
+// entryPage is one page of q.Limit entries, newest first.
+func (r reader) entryPage(ctx context.Context, q portal.EntryQuery) ([]portal.EntryRow, error) {
+	f, none, err := r.entryFilter(ctx, q)
+	if err != nil || none {
+		return nil, err
+	}
+	order := "e.ordinal DESC"
+	if q.Before > 0 {
+		f.and("e.ordinal < ?", q.Before)
+	}
+	if q.After > 0 {
+		// The page that borders on After from above: cut from below, shown newest first.
+		f.and("e.ordinal > ?", q.After)
+		order = "e.ordinal"
+	}
+	f.args = append(f.args, q.Limit)
+	query := `WITH hit AS (` + hitColumns + `WHERE true` + string(f.conditions) + ` ORDER BY ` + order + ` LIMIT ?)` + entryOf + `ORDER BY h.ordinal DESC`
+	return r.entries(ctx, sqlx.Rebind(sqlx.DOLLAR, query), f.args...)
+}
+
+// CountEntries counts what q matches, up to limit; Before and After do not matter.
+func (r reader) CountEntries(ctx context.Context, q portal.EntryQuery, limit int) (int, error) {
+	f, none, err := r.entryFilter(ctx, q)
+	if err != nil || none {
+		return 0, err
+	}
+	var n int
+	query := `SELECT count(*) FROM (SELECT FROM ledger_entry e WHERE true` + string(f.conditions) + ` LIMIT ?) matching`
+	if err := r.get(ctx, &n, "", sqlx.Rebind(sqlx.DOLLAR, query), append(slices.Clone(f.args), limit)...); err != nil {
+		return 0, fmt.Errorf("count entries: %w", err)
+	}
+	return n, nil
+}
+
+// entryFilter turns q into conditions; none = nothing can match.
+func (r reader) entryFilter(ctx context.Context, q portal.EntryQuery) (f filter, none bool, err error) {
+	if q.PersonID != "" {
+		f.and("e.actor = ?", q.PersonID)
+	}
+	if q.ProjectID != "" {
+		f.and("e.project_id = ?", q.ProjectID)
+	}
+	if q.PoolID != "" {
+		f.and("e.pool_ids @> ARRAY[?] AND e.pool_ids <> '{}'", q.PoolID)
+	}
+	if q.ClusterID != "" {
+		f.and("e.cluster_id = ?", q.ClusterID)
+	}
+	if q.RequestID != "" {
+		if !isID(q.RequestID) {
+			return f, true, nil
+		}
+		f.and("e.request_id = ?", q.RequestID)
+	}
+	if len(q.Types) > 0 {
+		f.and("e.type = ANY(?)", pq.Array(q.Types))
+	}
+	if q.Outcome != "" {
+		f.and("e.outcome = ?", q.Outcome)
+	}
+	if !q.From.IsZero() {
+		f.and("e.at >= ?", q.From)
+	}
+	if !q.To.IsZero() {
+		f.and("e.at < ?", q.To)
+	}
+	if q.Teams != nil {
+		projects, err := r.ids(ctx, `SELECT p.id FROM project p WHERE p.team_id = ANY($1)`, pq.Array(q.Teams))
+		if err != nil || len(projects) == 0 {
+			return f, true, err
+		}
+		f.and("e.project_id = ANY(?)", pq.Array(projects))
+	}
+	if s := strings.TrimSpace(q.Search); s != "" {
+		possible, err := r.searchEntries(ctx, &f, s)
+		return f, !possible, err
+	}
+	return f, false, nil
+}
+
+// searchEntries looks up what s may name first, so that the record itself is
+// only asked by its indexes.
+func (r reader) searchEntries(ctx context.Context, f *filter, s string) (possible bool, err error) {
+	requests, err := r.ids(ctx, `SELECT q.id FROM request q WHERE q.number = $1`, numberIn(s))
+	if err != nil {
+		return false, err
+	}
+	people, err := r.ids(ctx, `SELECT p.id FROM person p WHERE p.name ILIKE $1`, contains(s))
+	if err != nil {
+		return false, err
+	}
+	projects, err := r.ids(ctx, `SELECT p.id FROM project p WHERE p.name ILIKE $1`, contains(s))
+	if err != nil || len(requests)+len(people)+len(projects) == 0 {
+		return false, err
+	}
+	f.and("(e.request_id = ANY(?::uuid[]) OR e.actor = ANY(?) OR e.project_id = ANY(?))", pq.Array(requests), pq.Array(people), pq.Array(projects))
+	return true, nil
+}
+
+func (r reader) ids(ctx context.Context, query string, arg any) ([]string, error) {
+	out := []string{}
+	if err := r.all(ctx, &out, query, arg); err != nil {
+		return nil, fmt.Errorf("search names: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,74 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/lib/pq"
+)
+
+// AppRole is the group whose rights the portal serves with: it reads and adds to
+// history, and can neither change nor own it.
+const AppRole = "quartermaster_app"
+
+// EnsureAppRole makes user a login role with the rights of the app role and
+// nothing else, with this password. ownerURL is a role that may create roles.
+func EnsureAppRole(ctx context.Context, ownerURL, user, password string) error {
+	conn, err := sql.Open("postgres", ownerURL)
+	if err != nil {
+		return fmt.Errorf("make app role: %w", err)
+	}
+	defer conn.Close()
+	name := pq.QuoteIdentifier(user)
+	// Roles belong to the whole server: another process may make the same one now.
+	for _, step := range []struct {
+		statement string
+		twice     bool // that it was done already is fine
+	}{
+		{`CREATE ROLE ` + name, true},
+		{`ALTER ROLE ` + name + ` LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD ` + pq.QuoteLiteral(password), false},
+		{`GRANT ` + AppRole + ` TO ` + name, true},
+	} {
+		err := concurrently(ctx, conn, step.statement)
+		var e *pq.Error
+		if step.twice && errors.As(err, &e) && (e.Code.Name() == "duplicate_object" || e.Code.Name() == "unique_violation") {
+			continue
+		}
+		if err != nil {
+			// The statement holds a password: only the server's words go on.
+			return fmt.Errorf("make app role %s: %w", user, err)
+		}
+	}
+	return nil
+}
+
+// concurrently tries a statement on the server's catalogues again when somebody
+// else changed the same row at that moment (SQLSTATE XX000).
+func concurrently(ctx context.Context, conn *sql.DB, statement string) error {
+	for n := 0; ; n++ {
+		_, err := conn.ExecContext(ctx, statement)
+		var e *pq.Error
+		if !errors.As(err, &e) || e.Code != "XX000" || n == attempts {
+			return err
+		}
+	}
+}
+
+// AppOwnsHistory reports whether the role that the store connects as could change
+// or delete history: as its owner or a superuser, or by a right. The portal does
+// not serve then, since its record would prove nothing.
+func (s *Store) AppOwnsHistory(ctx context.Context) (bool, error) {
+	var owns bool
+	err := s.get(ctx, &owns, "", `
+		SELECT count(*) = 0 OR bool_or(
+			pg_has_role(session_user, c.relowner, 'MEMBER') OR pg_has_role(current_user, c.relowner, 'MEMBER')
+			OR has_table_privilege(session_user, c.oid, 'UPDATE, DELETE, TRUNCATE') OR has_table_privilege(current_user, c.oid, 'UPDATE, DELETE, TRUNCATE'))
+		FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+		WHERE t.tgname = 'refuse_change' AND t.tgenabled = 'A'`)
+	if err != nil {
+		return false, fmt.Errorf("check the rights on history: %w", err)
+	}
+	return owns, nil
+}

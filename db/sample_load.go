@@ -1,0 +1,71 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"quartermaster/internal/fault"
+	"quartermaster/internal/portal"
+)
+
+// buckets is how many points a chart gets at most.
+const buckets = 300
+
+type sampleRow struct {
+	At       time.Time `db:"at"`
+	Capacity *float64  `db:"capacity"`
+	Nominal  *float64  `db:"nominal"`
+	Reserved *float64  `db:"reserved"`
+	InUse    *float64  `db:"in_use"`
+	Borrowed *float64  `db:"borrowed"`
+	Pending  *float64  `db:"pending"`
+}
+
+func (s sampleRow) toDomain() portal.Sample {
+	s.At = s.At.UTC()
+	return portal.Sample(s)
+}
+
+// BindingSamples of one pool of a binding in [from, to), averaged per bucket. A
+// bucket without a poll has no row, and a figure that no poll of a bucket knew is
+// nil: avg leaves NULL out, it never counts it as 0.
+func (r reader) BindingSamples(ctx context.Context, bindingID, poolID string, from, to time.Time) ([]portal.Sample, error) {
+	if !isID(bindingID) {
+		return nil, fault.New(fault.NotFound, noBinding)
+	}
+	return r.samples(ctx, from, to, `
+		SELECT date_bin($4, s.at, $2) AS at, NULL AS capacity, avg(s.nominal) AS nominal, avg(s.reserved) AS reserved,
+		       avg(s.in_use) AS in_use, avg(s.borrowed) AS borrowed, avg(s.pending) AS pending
+		FROM usage_sample s WHERE s.at >= $2 AND s.at < $3 AND s.binding_id = $1 AND s.pool_id = $5
+		GROUP BY 1 ORDER BY 1`, bindingID, poolID)
+}
+
+// PoolSamples of a whole pool in [from, to), averaged per bucket.
+func (r reader) PoolSamples(ctx context.Context, poolID string, from, to time.Time) ([]portal.Sample, error) {
+	return r.samples(ctx, from, to, `
+		SELECT date_bin($4, s.at, $2) AS at, avg(s.capacity) AS capacity, avg(s.nominal) AS nominal, avg(s.reserved) AS reserved,
+		       avg(s.in_use) AS in_use, avg(s.borrowed) AS borrowed, avg(s.pending) AS pending
+		FROM pool_sample s WHERE s.at >= $2 AND s.at < $3 AND s.pool_id = $1
+		GROUP BY 1 ORDER BY 1`, poolID)
+}
+
+// samples runs query with id as $1, the period as $2 and $3, the bucket as $4 and
+// more from $5 on.
+func (r reader) samples(ctx context.Context, from, to time.Time, query, id string, more ...any) ([]portal.Sample, error) {
+	if !from.Before(to) {
+		return nil, nil
+	}
+	width := (to.Sub(from) + buckets - 1) / buckets
+	width = max(width.Truncate(time.Microsecond)+time.Microsecond, time.Second)
+	args := append([]any{id, from, to, fmt.Sprintf("%d microseconds", width.Microseconds())}, more...)
+	var rows []sampleRow
+	if err := r.all(ctx, &rows, query, args...); err != nil {
+		return nil, fmt.Errorf("load samples: %w", err)
+	}
+	out := make([]portal.Sample, 0, len(rows))
+	for _, s := range rows {
+		out = append(out, s.toDomain())
+	}
+	return out, nil
+}
