@@ -369,6 +369,16 @@ func TestDiscoverFindsVersionsPoolsAndOwners(t *testing.T) {
 	require.Equal(t, []any{"32", "32", fleet.Card, 4, "384"}, []any{h.Capacity.String(), h.Cards.String(), h.Unit, h.Nodes, h.CPU.String()})
 }
 
+func TestReadBackOfLimitsAloneIsSilentAboutTheRest(t *testing.T) {
+	k := connect(t, control)
+	d := want("partial", "8", "0")
+	pushed(t, k, d)
+	d.Companions = nil
+	back, err := k.ReadBack(t.Context(), d)
+	require.NoError(t, err)
+	require.Empty(t, back.Differences())
+}
+
 func TestUnknownFlavorIsSaidBeforeItIsPushed(t *testing.T) {
 	k := connect(t, control)
 	d := want("future", "8", "0")

@@ -42,7 +42,9 @@ func composeGroups(live any, d fleet.Desired, cohort, keepOthers bool) (*groups,
 	zero := fleet.Quantity{}
 	g.each(func(flavor string, entry map[string]any) {
 		key := fleet.PoolKey{Flavor: flavor, Resource: stringOf(entry["name"])}
-		if wanted[key] || keepOthers {
+		// A desired state without companions says nothing about cpu and memory.
+		silent := len(d.Companions) == 0 && !IsAccelerator(key.Resource)
+		if wanted[key] || keepOthers || silent {
 			return
 		}
 		if old := amountOf(entry["nominalQuota"]); old.Known && old.Amount.Sign() > 0 {

@@ -103,6 +103,12 @@ func TestWithdrawnFlavorGoesToZeroAndStays(t *testing.T) {
 	require.Contains(t, g.warnings, "a100 nvidia.com/gpu is no longer granted: its quota goes to 0. What runs keeps running.")
 }
 
+func TestNoCompanionsLeavesCPUAndMemoryAsTheyAre(t *testing.T) {
+	got, g := composed(t, oddShape, fleet.Desired{Limits: []fleet.Limit{limit("h100", "nvidia.com/gpu", "8", "0"), limit("a100", "nvidia.com/gpu", "4", "0")}}, true, false)
+	require.Contains(t, got, "12000m")
+	require.Empty(t, g.warnings)
+}
+
 func TestEqualAmountsAreNoChange(t *testing.T) {
 	got, _ := composed(t, `[{coveredResources: [cpu, memory], flavors: [{name: f, resources: [{name: cpu, nominalQuota: 12000m}, {name: memory, nominalQuota: 3072Mi}]}]}]`,
 		fleet.Desired{Limits: []fleet.Limit{limit("f", "cpu", "12"), limit("f", "memory", "3Gi")}}, true, false)
