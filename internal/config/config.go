@@ -85,8 +85,8 @@ type Identity struct {
 	GroupsClaim  string   `yaml:"groups_claim"`
 	// MultiFactorACR lists acr values that prove two factors. They are asked for at step-up.
 	MultiFactorACR []string `yaml:"multi_factor_acr"`
-	// MultiFactorAMR lists amr values that prove two factors, e.g. mfa.
-	MultiFactorAMR []string `yaml:"multi_factor_amr"`
+	// IgnoreAMR: do not read amr, for a provider known to list methods that were not used.
+	IgnoreAMR bool `yaml:"ignore_amr"`
 }
 
 // Poll is how clusters are read.
@@ -108,7 +108,6 @@ func Default() Config {
 		Database: Database{Connections: 20},
 		Identity: Identity{
 			Name: "single sign-on", Scopes: []string{"profile", "email", "groups"}, GroupsClaim: "groups",
-			MultiFactorAMR: []string{"mfa"},
 		},
 		Poll: Poll{Every: 30 * time.Second, Timeout: 20 * time.Second},
 		Log:  Log{Level: "info", Format: "json"},
@@ -191,6 +190,12 @@ func set(f reflect.Value, value string) error {
 			}
 		}
 		f.Set(reflect.ValueOf(list))
+	case bool:
+		b, err := strconv.ParseBool(value)
+		if err != nil {
+			return fmt.Errorf("%q is neither true nor false", value)
+		}
+		f.SetBool(b)
 	case int:
 		n, err := strconv.Atoi(value)
 		if err != nil {

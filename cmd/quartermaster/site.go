@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"quartermaster/assets"
+	"quartermaster/db"
+	"quartermaster/handlers"
+	"quartermaster/internal/config"
+	"quartermaster/internal/fault"
+	"quartermaster/internal/fleet"
+	"quartermaster/internal/paths"
+	"quartermaster/internal/portal"
+	"quartermaster/internal/seal"
+	"quartermaster/jobs"
+	"quartermaster/k8s"
+)
+
+// site is one running portal: store, use cases, jobs and pages, wired together.
+type site struct {
+	store  *db.Store
+	portal *portal.Portal
+	runner *jobs.Runner
+	pages  http.Handler
+	close  []func()
+}
+
+// dialer reaches a cluster by kind; dev adds the simulated ones.
+type dialer func(ctx context.Context, c portal.Cluster) (fleet.Cluster, error)
+
+// newPortal opens the store and wires the use cases: what the command line needs
+// as much as serve.
+func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated dialer, log *slog.Logger) (*db.Store, *portal.Portal, error) {
+	store, err := db.Open(ctx, string(cfg.Database.App), db.Options{MaxConns: cfg.Database.Connections, Log: log})
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &portal.Portal{
+		Store: store, Seal: ring.Seal, Open: ring.Open, Log: log, BaseURL: cfg.BaseURL,
+		Now:       func() time.Time { return time.Now().UTC() },
+		NewID:     uuid.NewString,
+		PollEvery: cfg.Poll.Every, PollTimeout: cfg.Poll.Timeout,
+	}
+	c := &clusters{store: store, open: ring.Open, simulated: simulated, known: map[string]dialled{}}
+	p.Dial, p.Probe = c.dial, c.probe
+	return store, p, nil
+}
+
+// clusters keeps one client a cluster, so that connections are reused; a changed
+// address or token makes a new one.
+type clusters struct {
+	store     *db.Store
+	open      func(sealed []byte, context string) ([]byte, error)
+	simulated dialer
+
+	mu    sync.Mutex
+	known map[string]dialled
+}
+
+type dialled struct {
+	stamp   string // what the client was made from
+	cluster fleet.Cluster
+}
+
+func (c *clusters) dial(ctx context.Context, id string) (fleet.Cluster, error) {
+	row, err := c.store.Cluster(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if row.Kind == fleet.Simulated {
+		if c.simulated == nil {
+			return nil, fault.New(fault.Unavailable, "This is a simulated cluster. It exists only in quartermaster dev.")
+		}
+		return c.simulated(ctx, row)
+	}
+	conn, sealed, err := c.store.ClusterAddress(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	stamp := conn.Server + "\x00" + conn.CA + "\x00" + hex.EncodeToString(sealed)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k, ok := c.known[id]; ok && k.stamp == stamp {
+		return k.cluster, nil
+	}
+	token, err := c.open(sealed, portal.TokenContext(id))
+	if err != nil {
+		return nil, fault.New(fault.Unavailable, "The token of this cluster cannot be opened with the key file in use. Connect it again, or restore the key.").Because(err)
+	}
+	conn.Token, conn.Kind = string(token), row.Kind
+	k, err := c.probe(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	c.known[id] = dialled{stamp, k}
+	return k, nil
+}
+
+// probe makes a client; it does not talk to the cluster yet.
+func (c *clusters) probe(_ context.Context, conn portal.Connection) (fleet.Cluster, error) {
+	if conn.Kind != fleet.Kubernetes {
+		return nil, fault.Newf(fault.Invalid, "Clusters of kind %s cannot be connected.", conn.Kind)
+	}
+	return k8s.New(k8s.Config{Server: conn.Server, CA: []byte(conn.CA), Token: conn.Token})
+}
+
+// newSite wires everything that serve and dev run.
+func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, simulated dialer, log *slog.Logger) (_ *site, err error) {
+	if err := assets.Check(); err != nil {
+		return nil, err
+	}
+	s := &site{}
+	defer func() {
+		if err != nil {
+			s.Close()
+		}
+	}()
+	if s.store, s.portal, err = newPortal(ctx, cfg, ring, simulated, log); err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, func() { s.store.Close() })
+	if err := s.refuseToServe(ctx); err != nil {
+		return nil, err
+	}
+	s.runner, err = jobs.New(jobs.Config{
+		DB: s.store.DB().DB, Listen: string(cfg.Database.App), Portal: s.portal, Every: cfg.Poll.Every, UIPrefix: paths.Jobs, Log: log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	signIn, err := handlers.NewSignIn(ctx, handlers.SignInConfig{
+		Portal: s.portal, DB: s.store.DB().DB, BaseURL: cfg.BaseURL, Log: log,
+		Name: cfg.Identity.Name, Issuer: cfg.Identity.Issuer, ClientID: cfg.Identity.ClientID, ClientSecret: string(cfg.Identity.ClientSecret),
+		Scopes: cfg.Identity.Scopes, GroupsClaim: cfg.Identity.GroupsClaim,
+		MultiFactorACR: cfg.Identity.MultiFactorACR, IgnoreAMR: cfg.Identity.IgnoreAMR,
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.close = append(s.close, signIn.Close)
+	var proxies []netip.Prefix
+	for _, p := range cfg.TrustedProxies {
+		prefix, err := netip.ParsePrefix(p)
+		if err != nil {
+			return nil, err
+		}
+		proxies = append(proxies, prefix)
+	}
+	metrics := prometheus.NewRegistry()
+	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	s.pages, err = handlers.New(handlers.Config{
+		Portal: s.portal, SignIn: signIn, Log: log, BaseURL: cfg.BaseURL, SignInOrigins: []string{cfg.Identity.Issuer},
+		Assets: assets.Handler(), JobsUI: s.runner.UI(), Metrics: metrics, Ready: s.ready, TrustedProxies: proxies,
+		Version: version(), PollEvery: cfg.Poll.Every,
+	})
+	return s, err
+}
+
+// refuseToServe returns why this database cannot be served from: a schema older
+// than the program, or a role that could change the record.
+func (s *site) refuseToServe(ctx context.Context) error {
+	applied, built, err := db.SchemaVersion(ctx, s.store.DB().DB)
+	if err != nil {
+		return err
+	}
+	if applied < built {
+		return fmt.Errorf("the database schema is version %d and this program needs %d: run quartermaster migrate", applied, built)
+	}
+	owns, err := s.store.AppOwnsHistory(ctx)
+	if err != nil {
+		return err
+	}
+	if owns {
+		return errors.New("database.app connects as a role that could change the record (owner, superuser, or with the right to): give it a role that is only a member of quartermaster_app")
+	}
+	return nil
+}
+
+// ready is what /readyz answers by.
+func (s *site) ready(ctx context.Context) error { return s.store.Ready(ctx) }
+
+// Close ends what newSite began, in reverse.
+func (s *site) Close() {
+	for i := len(s.close) - 1; i >= 0; i-- {
+		s.close[i]()
+	}
+}
+
+// serve runs jobs and pages until ctx ends; ready is called once requests are answered.
+func (s *site) serve(ctx context.Context, l net.Listener, log *slog.Logger, ready func() error) error {
+	if err := s.runner.Start(ctx); err != nil {
+		return err
+	}
+	server := handlers.NewServer(s.pages, log)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	err := ready()
+	if err == nil {
+		select {
+		case <-ctx.Done():
+		case err = <-failed:
+		}
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second)
+	defer cancel()
+	return errors.Join(err, server.Shutdown(stop), s.runner.Stop(stop))
+}
+
+func randomHex(n int) (string, error) {
+	b := make([]byte, n)
+	if _, err := rand.Read(b); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(b), nil
+}
