@@ -125,7 +125,7 @@ func (d *devSite) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := newSite(ctx, cfg, ring, d.simulated(), d.log)
+	s, err := newSite(ctx, cfg, ring, demonstration{d.simulated(), cfg.Identity.Issuer + "/people"}, d.log)
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func serveCommand() *cobra.Command {
 				return err
 			}
 			log := newLogger(cfg.Log, os.Stderr)
-			s, err := newSite(cmd.Context(), cfg, ring, nil, log)
+			s, err := newSite(cmd.Context(), cfg, ring, demonstration{}, log)
 			if err != nil {
 				return err
 			}

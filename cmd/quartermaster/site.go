@@ -20,12 +20,14 @@ import (
 	"quartermaster/assets"
 	"quartermaster/db"
 	"quartermaster/handlers"
+	"quartermaster/handlers/oidc"
 	"quartermaster/internal/config"
 	"quartermaster/internal/fault"
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/paths"
 	"quartermaster/internal/portal"
 	"quartermaster/internal/seal"
+	"quartermaster/internal/signin"
 	"quartermaster/jobs"
 	"quartermaster/k8s"
 )
@@ -41,6 +43,12 @@ type site struct {
 
 // dialer reaches a cluster by kind; dev adds the simulated ones.
 type dialer func(ctx context.Context, c portal.Cluster) (fleet.Cluster, error)
+
+// demonstration is what only dev has; its zero value is serve's.
+type demonstration struct {
+	simulated dialer
+	codes     string // address of the page with everybody's one-time codes
+}
 
 // newPortal opens the store and wires the use cases: what the command line needs
 // as much as serve.
@@ -119,7 +127,7 @@ func (c *clusters) probe(_ context.Context, conn portal.Connection) (fleet.Clust
 }
 
 // newSite wires everything that serve and dev run.
-func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, simulated dialer, log *slog.Logger) (_ *site, err error) {
+func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, d demonstration, log *slog.Logger) (_ *site, err error) {
 	if err := assets.Check(); err != nil {
 		return nil, err
 	}
@@ -129,7 +137,7 @@ func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, simulated d
 			s.Close()
 		}
 	}()
-	if s.store, s.portal, err = newPortal(ctx, cfg, ring, simulated, log); err != nil {
+	if s.store, s.portal, err = newPortal(ctx, cfg, ring, d.simulated, log); err != nil {
 		return nil, err
 	}
 	s.close = append(s.close, func() { s.store.Close() })
@@ -142,16 +150,14 @@ func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, simulated d
 	if err != nil {
 		return nil, err
 	}
-	signIn, err := handlers.NewSignIn(ctx, handlers.SignInConfig{
-		Portal: s.portal, DB: s.store.DB().DB, BaseURL: cfg.BaseURL, Log: log,
-		Name: cfg.Identity.Name, Issuer: cfg.Identity.Issuer, ClientID: cfg.Identity.ClientID, ClientSecret: string(cfg.Identity.ClientSecret),
-		Scopes: cfg.Identity.Scopes, GroupsClaim: cfg.Identity.GroupsClaim,
-		MultiFactorACR: cfg.Identity.MultiFactorACR, IgnoreAMR: cfg.Identity.IgnoreAMR,
+	id := cfg.Identity
+	provider, err := oidc.New(ctx, oidc.Config{
+		Name: id.Name, Issuer: id.Issuer, ClientID: id.ClientID, ClientSecret: string(id.ClientSecret), CallbackURL: cfg.BaseURL + paths.Callback,
+		Scopes: id.Scopes, GroupsClaim: id.GroupsClaim, UserInfo: true, FirstLogout: s.portal.FirstLogout,
 	})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("identity: %w", err)
 	}
-	s.close = append(s.close, signIn.Close)
 	var proxies []netip.Prefix
 	for _, p := range cfg.TrustedProxies {
 		prefix, err := netip.ParsePrefix(p)
@@ -162,12 +168,21 @@ func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, simulated d
 	}
 	metrics := prometheus.NewRegistry()
 	metrics.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	s.pages, err = handlers.New(handlers.Config{
-		Portal: s.portal, SignIn: signIn, Log: log, BaseURL: cfg.BaseURL, SignInOrigins: []string{cfg.Identity.Issuer},
+	pages, err := handlers.New(handlers.Config{
+		Portal: s.portal, Log: log, BaseURL: cfg.BaseURL, SignInOrigins: []string{id.Issuer},
+		SignIn: handlers.SignIn{
+			Use: s.portal, Provider: provider, DB: s.store.DB().DB, StepUpACR: id.MultiFactorACR, SignInCounts: true,
+			Trust: signin.Trust{MultiFactorACR: id.MultiFactorACR, IgnoreAMR: id.IgnoreAMR}, Demo: d.codes != "", Codes: d.codes,
+		},
 		Assets: assets.Handler(), JobsUI: s.runner.UI(), Metrics: metrics, Ready: s.ready, TrustedProxies: proxies,
 		Version: version(), PollEvery: cfg.Poll.Every,
 	})
-	return s, err
+	if err != nil {
+		return nil, err
+	}
+	s.pages = pages
+	s.close = append(s.close, pages.Close)
+	return s, nil
 }
 
 // refuseToServe returns why this database cannot be served from: a schema older
