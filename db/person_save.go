@@ -45,3 +45,15 @@ func notNil(s []string) []string {
 	}
 	return s
 }
+
+// MoveIssuer renames the issuer of its people. Whoever the new one knows already stays who they are.
+func (t *tx) MoveIssuer(ctx context.Context, from, to string) (int, error) {
+	done, err := t.tx.ExecContext(ctx, `
+		UPDATE person p SET issuer = $2
+		WHERE issuer = $1 AND NOT EXISTS (SELECT FROM person o WHERE o.issuer = $2 AND o.subject = p.subject)`, from, to)
+	if err != nil {
+		return 0, explain(ctx, err)
+	}
+	n, err := done.RowsAffected()
+	return int(n), err
+}

@@ -83,7 +83,7 @@ func importCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := portal.ParseOrganisation(raw, cfg.Identity.Issuer)
+			o, err := parseOrganisation(raw, cfg.Identity.Issuer)
 			if err != nil {
 				return err
 			}
@@ -98,6 +98,17 @@ func importCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the difference and change nothing")
 	return cmd
+}
+
+// parseOrganisation reads a file; people without an issuer are those of the configured provider.
+func parseOrganisation(raw []byte, issuer string) (portal.Organisation, error) {
+	o, err := portal.ParseOrganisation(raw)
+	for i := range o.People {
+		if o.People[i].Issuer == "" {
+			o.People[i].Issuer = issuer
+		}
+	}
+	return o, err
 }
 
 func printDiff(w io.Writer, d portal.OrgDiff, dryRun bool) error {

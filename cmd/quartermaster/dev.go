@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -181,10 +182,12 @@ func (d *devSite) appRole(ctx context.Context, owner string) (config.Secret, err
 	if err != nil {
 		return "", err
 	}
-	if err := db.EnsureAppRole(ctx, owner, devAppRole, password); err != nil {
+	// Roles belong to the whole server, which DATABASE_URL may share with other directories.
+	role := fmt.Sprintf("%s_%x", devAppRole, sha256.Sum256([]byte(d.dir)))[:len(devAppRole)+9]
+	if err := db.EnsureAppRole(ctx, owner, role, password); err != nil {
 		return "", err
 	}
-	url, err := db.AsUser(owner, devAppRole, password)
+	url, err := db.AsUser(owner, role, password)
 	return config.Secret(url), err
 }
 
@@ -242,7 +245,7 @@ func (d *devSite) load(issuer string) error {
 		}
 		file = raw
 	}
-	o, err := portal.ParseOrganisation(file, issuer)
+	o, err := parseOrganisation(file, issuer)
 	if err != nil {
 		return err
 	}
@@ -305,12 +308,13 @@ func (d *devSite) serveIdentity(l net.Listener, cfg config.Config) (clientSecret
 // The provider's address changes with the port, and people are (issuer, subject):
 // those of an earlier run are carried over.
 func (d *devSite) fill(ctx context.Context, s *site, cfg config.Config) error {
+	actor := portal.Actor{System: "dev", Via: "import"}
 	before, err := d.kept("issuer", func() (string, error) { return cfg.Identity.Issuer, nil })
 	if err != nil {
 		return err
 	}
 	if before != cfg.Identity.Issuer {
-		if err := s.store.MoveIssuer(ctx, before, cfg.Identity.Issuer); err != nil {
+		if _, err := s.portal.MoveIssuer(ctx, actor, before, cfg.Identity.Issuer); err != nil {
 			return err
 		}
 		if err := demo.WriteFile(d.file("issuer"), []byte(cfg.Identity.Issuer+"\n"), 0o600); err != nil {
@@ -320,7 +324,6 @@ func (d *devSite) fill(ctx context.Context, s *site, cfg config.Config) error {
 	if _, err := os.Stat(d.file("filled")); err == nil {
 		return nil
 	}
-	actor := portal.Actor{System: "dev", Via: "import"}
 	if _, err := s.portal.ImportOrg(ctx, actor, d.o, false); err != nil {
 		return err
 	}

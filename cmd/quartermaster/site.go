@@ -105,7 +105,7 @@ func (c *clusters) dial(ctx context.Context, id string) (fleet.Cluster, error) {
 	if k, ok := c.known[id]; ok && k.stamp == stamp {
 		return k.cluster, nil
 	}
-	token, err := c.open(sealed, portal.TokenContext(id))
+	token, err := c.open(sealed, id)
 	if err != nil {
 		return nil, fault.New(fault.Unavailable, "The token of this cluster cannot be opened with the key file in use. Connect it again, or restore the key.").Because(err)
 	}

@@ -11,6 +11,7 @@ const (
 	FactorEnrolled Type = "person.factor_enrolled"
 
 	OrgImported Type = "org.imported"
+	IssuerMoved Type = "identity_provider.moved"
 
 	ClusterConnected Type = "cluster.connected"
 	ClusterTested    Type = "cluster.tested"
@@ -49,6 +50,6 @@ const (
 var Types = []Type{
 	RequestDrafted, RequestEdited, RequestSubmitted, RequestDecided, RequestWithdrawn, RequestState, RequestCommented,
 	GrantMade, GrantStarted, GrantEnded, ChangePlanned, ChangeBegun, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeHeld, ChangeStopped, ChangeTakeover, ChangeRetried,
-	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, OrgImported,
+	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, OrgImported, IssuerMoved,
 	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, AccessRefused, Exported, JobAction,
 }

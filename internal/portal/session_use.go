@@ -41,6 +41,8 @@ type SessionWriter interface {
 	// EndSessionsOf closes the open sessions that a provider names: of subject, of its
 	// session providerSession, or of both; one of the two may be empty. It returns what it closed.
 	EndSessionsOf(ctx context.Context, issuer, subject, providerSession string, at time.Time) ([]EndedSession, error)
+	// MoveIssuer renames an issuer's people and returns how many.
+	MoveIssuer(ctx context.Context, from, to string) (int, error)
 	// FirstLogout remembers the id of a logout token until a time; false when it was seen before.
 	FirstLogout(ctx context.Context, tokenID string, until time.Time) (bool, error)
 	// ProposeTOTP keeps pending unless one is kept already, and returns the one that is.
