@@ -6,6 +6,7 @@ package org
 import (
 	"slices"
 	"sort"
+	"time"
 
 	"quartermaster/internal/fleet"
 )
@@ -95,6 +96,8 @@ type Person struct {
 	Groups   []string
 	// Roles in force, resolved from Groups by the mappings in force.
 	Roles []Assignment
+	// LastSignIn is nil for somebody who was announced and never signed in.
+	LastSignIn *time.Time
 }
 
 // Unit is a business unit.
