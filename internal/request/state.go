@@ -86,9 +86,11 @@ func (r Request) Edit(c Content, editorID string, at time.Time) (Request, error)
 	return r, nil
 }
 
-// Submit freezes the route. A returned request needs a revision that nobody decided on yet.
+// Submit freezes the route. A returned request needs a revision that nobody decided
+// on yet, in other words than any that somebody did: decisions count by digest.
 func (r Request) Submit(route approval.Route, at time.Time) (Request, error) {
-	if r.State == Returned && r.decidedOn(r.Revision.Number) {
+	same := func(d approval.Decision) bool { return d.Digest == r.Revision.Digest }
+	if r.State == Returned && (r.decidedOn(r.Revision.Number) || slices.ContainsFunc(r.Decisions, same)) {
 		return r, fault.New(fault.Conflict, "This request was returned. Change it before you submit it again.")
 	}
 	r, err := r.To(Submitted, at)
