@@ -93,7 +93,10 @@ func TestAnImportReplacesMappingsAndDeletesNothingElse(t *testing.T) {
 	require.Equal(t, o.Route, route)
 	require.Equal(t, 2, n)
 	// The same once more adds no route.
-	w.tx(func(ctx context.Context, tx portal.Tx) error { _, err := tx.SaveOrg(ctx, o, "third", "test"); return err })
+	w.tx(func(ctx context.Context, tx portal.Tx) error {
+		_, err := tx.SaveOrg(ctx, o, "third", "test")
+		return err
+	})
 	_, n, err = w.RouteInForce(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
@@ -144,7 +147,10 @@ func TestSignInReplacesGroupsAndKeepsWhoItIs(t *testing.T) {
 	require.False(t, ada.Has(org.Requester), "the groups of before are gone")
 
 	// An import that still announces other groups does not give them back.
-	w.tx(func(ctx context.Context, tx portal.Tx) error { _, err := tx.SaveOrg(ctx, organisation(), "again", "test"); return err })
+	w.tx(func(ctx context.Context, tx portal.Tx) error {
+		_, err := tx.SaveOrg(ctx, organisation(), "again", "test")
+		return err
+	})
 	again, err := w.Person(t.Context(), ada.ID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"audit", "unknown"}, again.Groups)
