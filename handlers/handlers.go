@@ -24,6 +24,7 @@ import (
 
 	"quartermaster/handlers/oidc"
 	"quartermaster/handlers/signin"
+	"quartermaster/internal/portal"
 	facts "quartermaster/internal/signin"
 )
 
@@ -59,7 +60,7 @@ type Config struct {
 
 // SignIn is how people sign in.
 type SignIn struct {
-	Use      SignInUse
+	Use      *portal.Portal
 	Provider *oidc.Provider
 	DB       *sql.DB // for the sessions table
 	Trust    facts.Trust
@@ -106,8 +107,8 @@ func New(cfg Config) (*Site, error) {
 		return nil, errors.New("handlers: SignIn is required")
 	}
 	h, err := signin.New(signin.Config{
-		BaseURL: s.BaseURL, Provider: cfg.SignIn.Provider, DB: cfg.SignIn.DB, People: people{cfg.SignIn.Use}, Factors: people{cfg.SignIn.Use},
-		Pages: s.signInPages(), Fail: s.showError, Trust: cfg.SignIn.Trust, StepUpACR: cfg.SignIn.StepUpACR, SignInCounts: cfg.SignIn.SignInCounts,
+		BaseURL: s.BaseURL, Provider: cfg.SignIn.Provider, DB: cfg.SignIn.DB, People: signin.PortalPeople{Portal: cfg.SignIn.Use}, Factors: signin.PortalPeople{Portal: cfg.SignIn.Use},
+		Pages: signin.WebPages(signin.Door{Demo: cfg.SignIn.Demo, Codes: cfg.SignIn.Codes, Version: cfg.Version, Now: s.Now}), Fail: s.showError, Trust: cfg.SignIn.Trust, StepUpACR: cfg.SignIn.StepUpACR, SignInCounts: cfg.SignIn.SignInCounts,
 		Rules: cfg.SignIn.Rules, Now: s.Now, Log: cfg.Log,
 	})
 	if err != nil {
@@ -142,7 +143,6 @@ func newServer(cfg Config) (*server, error) {
 	}
 	s := &server{Config: cfg, origin: base.Scheme + "://" + base.Host, https: base.Scheme == "https"}
 	s.count = newCounters(cfg.Metrics)
-	s.entries = s.routes()
 	return s, nil
 }
 
@@ -162,15 +162,13 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 // router puts the middleware around the route table. Order matters: the id of
 // the request comes first so that every later answer and line can name it.
 func (s *server) router() http.Handler {
+	s.entries = append(s.routes(), signInRoutes(s.session.Routes())...)
 	m := chi.NewRouter()
 	m.Use(withRequestID, s.withClient(), s.logged, s.recovered, s.secured, middleware.GetHead, s.sameSite, s.limited)
 	m.NotFound(s.outside(s.notFound))
 	m.MethodNotAllowed(s.outside(s.methodNotAllowed))
-	s.session.Routes(m)
 	for _, e := range s.entries {
-		if e.do != nil { // the sign-in mounts its own
-			s.mount(m, e)
-		}
+		s.mount(m, e)
 	}
 	return m
 }

@@ -14,7 +14,7 @@ import (
 
 // includes reports whether p passes the gate.
 func (g who) includes(p org.Person) bool {
-	return g.public || g.anyone || p.HasAny(g.roles...)
+	return g.public || g.door || g.anyone || p.HasAny(g.roles...)
 }
 
 // words names the roles that open a route: "team manager or capacity manager".
@@ -34,6 +34,8 @@ func (s *server) mount(m chi.Router, e route) {
 	switch {
 	case e.who.public:
 		m.Method(e.method, e.pattern, s.answer(e.do))
+	case e.who.door:
+		m.Method(e.method, e.pattern, s.session.Load(s.gate(e.who, e.do)))
 	default:
 		m.Method(e.method, e.pattern, s.session.Load(s.session.Require(s.gate(e.who, e.do))))
 	}
@@ -42,13 +44,22 @@ func (s *server) mount(m chi.Router, e route) {
 // gate lets a request through to do, or refuses whoever has none of the roles. A
 // refusal goes on record.
 func (s *server) gate(g who, do page) http.Handler {
-	return s.answer(func(w http.ResponseWriter, r *http.Request) error {
-		a := actorOf(r)
-		noteOf(r).person = a.Person.ID
-		if !g.includes(a.Person) {
-			return s.refuse(r, a, g)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a, ok, err := s.session.Actor(r)
+		if ok {
+			noteOf(r).person = a.Person.ID
+			r = r.WithContext(withActor(r.Context(), a))
 		}
-		return do(w, r)
+		switch {
+		case err != nil:
+		case !g.includes(a.Person):
+			err = s.refuse(r, a, g)
+		default:
+			err = do(w, r)
+		}
+		if err != nil {
+			s.showError(w, r, err)
+		}
 	})
 }
 
@@ -64,7 +75,7 @@ func (s *server) answer(do page) http.Handler {
 // outside is for addresses without a route: with the frame of whoever is signed in.
 func (s *server) outside(do page) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		s.session.Load(s.gate(public, do)).ServeHTTP(w, r)
+		s.session.Load(s.gate(visitor, do)).ServeHTTP(w, r)
 	}
 }
 

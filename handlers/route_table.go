@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 
+	"quartermaster/handlers/signin"
 	"quartermaster/internal/org"
 	"quartermaster/internal/paths"
 )
@@ -10,13 +11,15 @@ import (
 // who is the first gate of a route. It keeps pages out of sight of those who
 // have no business there; what somebody may do with one object is the use case's.
 type who struct {
-	public bool       // no session needed
+	public bool       // no session needed, and none looked at
+	door   bool       // no session needed, but looked at
 	anyone bool       // whoever is signed in, also without a role
 	roles  []org.Role // one of these, anywhere
 }
 
 var (
 	public   = who{public: true}
+	visitor  = who{door: true}
 	signedIn = who{anyone: true}
 	// asks: may ask for capacity. Auditors and finance change nothing.
 	asks = who{roles: []org.Role{org.Requester, org.TeamManager}}
@@ -40,7 +43,7 @@ type route struct {
 	method  string
 	pattern string
 	who     who
-	do      page // nil: handlers/signin mounts and answers it
+	do      page
 }
 
 // routes is the whole portal. The access test walks the router and fails for
@@ -53,15 +56,6 @@ func (s *server) routes() []route {
 		{get, paths.Metrics, public, s.metrics},
 		{get, paths.Assets + "*", public, s.assets},
 		{post, paths.Theme, public, s.setTheme},
-
-		{get, paths.SignIn, public, nil},
-		{get, paths.Callback, public, nil},
-		{get, paths.SignedOut, public, nil},
-		{post, paths.SignOut, public, nil},
-		{post, paths.BackChannelLogout, public, nil},
-		{get, paths.StepUp, signedIn, nil},
-		{post, paths.StepUp, signedIn, nil},
-
 		{get, paths.Help, signedIn, s.help},
 
 		{get, paths.Home, signedIn, s.home},
@@ -109,6 +103,22 @@ func (s *server) routes() []route {
 		{get, paths.Jobs, jobs, s.jobsUI},
 		{get, paths.Jobs + "/*", jobs, s.jobsUI},
 	}
+}
+
+// signInRoutes are the addresses of handlers/signin as lines of the table.
+func signInRoutes(all []signin.Route) []route {
+	var out []route
+	for _, x := range all {
+		e := route{x.Method, x.Pattern, public, x.Do}
+		if x.Session {
+			e.who = visitor
+		}
+		if x.SignedIn {
+			e.who = signedIn
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // mayOpen says whether the navigation shows a page to whoever holds these roles.

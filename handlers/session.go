@@ -3,9 +3,6 @@ package handlers
 import (
 	"context"
 	"net/http"
-	"net/url"
-
-	"github.com/go-chi/chi/v5"
 
 	"quartermaster/handlers/signin"
 	"quartermaster/internal/portal"
@@ -14,24 +11,22 @@ import (
 // presence is what handlers needs of the sign-in: *signin.Handler is it, and the
 // tests have one that signs in whom they name.
 type presence interface {
-	// Load finds the session of the browser and puts who acts into the context.
+	// Load finds the session of the browser; what is behind it may ask Actor.
 	Load(next http.Handler) http.Handler
 	// Require sends strangers to sign in.
 	Require(next http.Handler) http.Handler
-	// Routes mounts the paths of sign-in, step-up and sign-out.
-	Routes(r chi.Router)
-	// AskStepUp keeps a form in the session and asks for a second factor.
-	AskStepUp(w http.ResponseWriter, r *http.Request, a signin.Ask)
-	// KeptForm gives that form back to the page it belongs to, once.
-	KeptForm(ctx context.Context, path string) (url.Values, bool)
+	// Actor says who is signed in, with the roles in force now; false is nobody.
+	Actor(r *http.Request) (portal.Actor, bool, error)
+	// Routes are the addresses of sign-in, step-up and sign-out.
+	Routes() []signin.Route
 	// Keep remembers a text in the session until Take removes it.
-	Keep(ctx context.Context, name, text string)
-	Take(ctx context.Context, name string) string
+	Keep(ctx context.Context, key, text string)
+	Take(ctx context.Context, key string) string
 }
 
 type actorKey struct{}
 
-// actorOf is who is signed in. The zero Actor is nobody.
+// actorOf is who is signed in; the gate put it there. The zero Actor is nobody.
 func actorOf(r *http.Request) portal.Actor {
 	a, _ := r.Context().Value(actorKey{}).(portal.Actor)
 	return a
