@@ -1,0 +1,165 @@
+package portal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"quartermaster/internal/fault"
+	"quartermaster/internal/fleet"
+	"quartermaster/internal/ledger"
+	"quartermaster/internal/org"
+)
+
+// AdoptBinding makes an existing queue carry the limits of a project and environment.
+// What it gives now becomes the recorded baseline of each pool, so that nothing
+// changes by being adopted; flavors that no pool names yet become pools. Nothing is written to the cluster.
+func (p *Portal) AdoptBinding(ctx context.Context, actor Actor, in AdoptInput) (fleet.Binding, error) {
+	out, err := p.adopt(ctx, actor, in)
+	if err != nil {
+		return fleet.Binding{}, p.refused(ctx, actor, ledger.BindingAdopted, "cluster", in.ClusterID, EntryRefs{ClusterID: in.ClusterID}, err)
+	}
+	return out, nil
+}
+
+func (p *Portal) adopt(ctx context.Context, actor Actor, in AdoptInput) (fleet.Binding, error) {
+	authority, err := p.managesNow(actor, in.ClusterID)
+	if err != nil {
+		return fleet.Binding{}, err
+	}
+	if _, err := p.Store.Cluster(ctx, in.ClusterID); err != nil {
+		return fleet.Binding{}, err
+	}
+	// The baseline is read now, not taken from a poll that may be old.
+	limited, cancel := context.WithTimeout(ctx, testTimeout)
+	defer cancel()
+	remote, err := p.Dial(limited, in.ClusterID)
+	if err != nil {
+		return fleet.Binding{}, err
+	}
+	o, err := remote.Observe(limited)
+	if err != nil {
+		return fleet.Binding{}, err
+	}
+	q, err := queueNamed(o, in.Queue)
+	if err != nil {
+		return fleet.Binding{}, err
+	}
+	namespace, local, err := localQueueOf(q, in)
+	if err != nil {
+		return fleet.Binding{}, err
+	}
+	return once(ctx, p, actor, "adopt", in.Key, func(ctx context.Context, tx Tx) (fleet.Binding, error) {
+		return p.bindAdopted(ctx, tx, actor, authority, in, q, namespace, local)
+	})
+}
+
+func (p *Portal) bindAdopted(ctx context.Context, tx Tx, actor Actor, authority org.Assignment, in AdoptInput, q fleet.Queue, namespace, local string) (fleet.Binding, error) {
+	project, err := tx.Project(ctx, in.ProjectID)
+	if err != nil {
+		return fleet.Binding{}, err
+	}
+	if !slices.Contains(project.Environments, in.Environment) {
+		return fleet.Binding{}, fault.Newf(fault.Invalid, "%s has no environment %s.", project.Name, in.Environment).At("project", "Choose an environment that the project has.")
+	}
+	bound, err := tx.Bindings(ctx, BindingQuery{ClusterID: in.ClusterID})
+	if err != nil {
+		return fleet.Binding{}, err
+	}
+	for _, b := range bound {
+		if b.ClusterQueue == q.Name {
+			return fleet.Binding{}, fault.Newf(fault.Conflict, "%s already carries the limits of %s, %s. One queue carries one binding.", q.Name, b.ProjectID, b.Environment)
+		}
+		if b.ProjectID == in.ProjectID && b.Environment == in.Environment {
+			return fleet.Binding{}, fault.Newf(fault.Conflict, "%s, %s is bound to %s on this cluster already.", project.Name, in.Environment, b.ClusterQueue)
+		}
+	}
+	b := fleet.Binding{ID: p.NewID(), ProjectID: in.ProjectID, Environment: in.Environment, ClusterID: in.ClusterID,
+		Namespace: namespace, LocalQueue: local, ClusterQueue: q.Name, Cohort: q.Cohort, Adopted: true}
+	if err := tx.InsertBinding(ctx, b); err != nil {
+		return fleet.Binding{}, err
+	}
+	e := by(p.entry(actor, ledger.BindingAdopted, "binding", b.ID), authority)
+	e.Facts["cluster"], e.Facts["queue"], e.Facts["project"], e.Facts["environment"] = b.ClusterID, b.ClusterQueue, b.ProjectID, b.Environment
+	e.Facts["namespace"], e.Facts["managers"] = namespace, strings.Join(q.Managers, ", ")
+	refs := EntryRefs{ProjectID: b.ProjectID, ClusterID: b.ClusterID}
+	if refs.PoolIDs, err = p.keepBaseline(ctx, tx, b, q, e.Facts); err != nil {
+		return fleet.Binding{}, err
+	}
+	_, err = tx.Append(ctx, e, refs, openingsOf(actor, nil))
+	return b, err
+}
+
+// keepBaseline stores what the queue gives of each pool and says so in facts.
+func (p *Portal) keepBaseline(ctx context.Context, tx Tx, b fleet.Binding, q fleet.Queue, facts map[string]string) ([]string, error) {
+	known, err := tx.Pools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range q.Flavors {
+		if err := p.addPool(ctx, tx, known, b.ClusterID, f.Pool, ""); err != nil {
+			return nil, err
+		}
+	}
+	if known, err = tx.Pools(ctx); err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, f := range q.Flavors {
+		i := slices.IndexFunc(known, func(s PoolState) bool { return s.ClusterID == b.ClusterID && s.Key == f.Pool })
+		if i < 0 {
+			continue
+		}
+		if !f.Nominal.Known {
+			return nil, fault.Newf(fault.Unavailable, "The limit of %s on %s could not be read, so it cannot become a baseline.", f.Pool, q.Name)
+		}
+		base := fleet.Base{Nominal: f.Nominal.Amount, Borrowing: f.Borrowing, Lending: f.Lending}
+		if err := tx.InsertBaseline(ctx, b.ID, known[i].ID, base, p.Now()); err != nil {
+			return nil, fmt.Errorf("baseline of binding %s: %w", b.ID, err)
+		}
+		facts["baseline."+known[i].ID] = f.Nominal.String() + ", borrowing " + limitWord(f.Borrowing) + ", lending " + limitWord(f.Lending)
+		ids = append(ids, known[i].ID)
+	}
+	return ids, nil
+}
+
+// limitWord: an absent limit is no limit, which is not 0.
+func limitWord(q *fleet.Quantity) string {
+	if q == nil {
+		return "no limit"
+	}
+	return q.String()
+}
+
+func queueNamed(o fleet.Observation, name string) (fleet.Queue, error) {
+	if !o.QueuesKnown {
+		return fleet.Queue{}, fault.New(fault.Unavailable, "The queues of the cluster could not be read.")
+	}
+	for _, q := range o.Queues {
+		if q.Name == name {
+			return q, nil
+		}
+	}
+	return fleet.Queue{}, fault.Newf(fault.Invalid, "The cluster has no queue %s.", name).At("object", "Choose a queue that exists.")
+}
+
+// localQueueOf is the one LocalQueue through which people use the queue.
+func localQueueOf(q fleet.Queue, in AdoptInput) (namespace, name string, err error) {
+	var fits []string
+	for _, l := range q.LocalQueues {
+		ns, n, _ := strings.Cut(l, "/")
+		if (in.Namespace == "" || in.Namespace == ns) && (in.LocalQueue == "" || in.LocalQueue == n) {
+			fits = append(fits, l)
+		}
+	}
+	switch len(fits) {
+	case 0:
+		return "", "", fault.Newf(fault.Invalid, "No LocalQueue that fits points to %s.", q.Name).At("namespace", "Choose a namespace that has a LocalQueue for this queue.")
+	case 1:
+		namespace, name, _ = strings.Cut(fits[0], "/")
+		return namespace, name, nil
+	}
+	return "", "", fault.Newf(fault.Invalid, "Several LocalQueues point to %s: %s. Say which one belongs to the project.", q.Name, strings.Join(fits, ", ")).
+		At("namespace", "Say the namespace.").At("local_queue", "Say the LocalQueue.")
+}

@@ -1,0 +1,65 @@
+package portal
+
+import (
+	"context"
+
+	"quartermaster/internal/fault"
+	"quartermaster/internal/org"
+)
+
+// manages is nil when actor may change how the portal treats a cluster ("" = one not
+// connected yet), with the assignment by which. The command line acts as the system.
+func (p *Portal) manages(actor Actor, clusterID string) (org.Assignment, error) {
+	if actor.System != "" {
+		return org.Assignment{}, nil
+	}
+	if a, ok := actor.Person.Holding(org.PlatformAdmin, org.Place{ClusterID: clusterID}); ok && actor.Person.Active {
+		return a, nil
+	}
+	return org.Assignment{}, fault.New(fault.Forbidden, "Clusters are managed by platform admins. One of them can map you to that role.")
+}
+
+// managesNow is manages with a second factor proven a moment ago.
+func (p *Portal) managesNow(actor Actor, clusterID string) (org.Assignment, error) {
+	a, err := p.manages(actor, clusterID)
+	if err == nil && actor.System == "" && !actor.Fresh(p.Now()) {
+		err = fault.New(fault.Forbidden, "Confirm with your second factor first.").Because(ErrStepUp)
+	}
+	return a, err
+}
+
+// seesClusters: clusters are the business of those whose work is the whole.
+func seesClusters(actor Actor) error {
+	if actor.System != "" || actor.Person.SeesEverything() {
+		return nil
+	}
+	return fault.New(fault.Forbidden, "The pages of clusters are for capacity managers, platform admins, compliance, auditors and finance.")
+}
+
+// placeOfPool is where a pool is, for roles that hold on it.
+func placeOfPool(s PoolState) org.Place { return org.Place{ClusterID: s.ClusterID, PoolID: s.ID} }
+
+// teamsOf are the ids of the teams whose projects actor may see; nil = all.
+func teamsOf(actor Actor) []string {
+	ids, all := actor.Person.Teams()
+	if all || actor.System != "" {
+		return nil
+	}
+	if ids == nil {
+		ids = []string{}
+	}
+	return ids
+}
+
+// teamNames by id.
+func teamNames(ctx context.Context, r Reader) (map[string]string, []org.Team, error) {
+	teams, err := r.Teams(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	names := make(map[string]string, len(teams))
+	for _, t := range teams {
+		names[t.ID] = t.Name
+	}
+	return names, teams, nil
+}
