@@ -18,7 +18,8 @@ const (
 	keyHint    = "id_token" // for signing out at the provider
 	keyPending = "pending"  // sign-ins under way, by state
 	keyEnded   = "ended"    // why the session before this one ended, until somebody reads it
-	keyKept    = "kept "    // prefix of what Keep remembers
+	keyAsks    = "asks"     // step-ups that were asked for, by path
+	keyKept    = "page "    // prefix of what Keep remembers
 )
 
 // seenEvery is how exactly idleness is kept: a write per minute, not per request.
@@ -120,7 +121,7 @@ func (h *Handler) Require(next http.Handler) http.Handler {
 		if r.Method == http.MethodGet {
 			here = r.URL.RequestURI()
 		}
-		target := paths.With(paths.SignIn, "back", wayBack(here))
+		target := paths.With(paths.SignIn, "next", wayBack(here))
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			target = paths.With(paths.SignedOut, "why", "late")
 		}
