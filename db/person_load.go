@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lib/pq"
 
@@ -23,14 +24,15 @@ type personRow struct {
 	Identity string         `db:"identity"`
 	Active   bool           `db:"active"`
 	Groups   pq.StringArray `db:"groups"`
+	SignedIn *time.Time     `db:"last_sign_in"`
 }
 
 func (r personRow) toDomain(mappings []org.Mapping) org.Person {
 	return org.Person{ID: r.ID, Issuer: r.Issuer, Subject: r.Subject, Name: r.Name, Email: r.Email, Identity: r.Identity,
-		Active: r.Active, Groups: r.Groups, Roles: org.Resolve(r.Groups, mappings)}
+		Active: r.Active, Groups: r.Groups, Roles: org.Resolve(r.Groups, mappings), LastSignIn: utc(r.SignedIn)}
 }
 
-const selectPerson = `SELECT p.id, p.issuer, p.subject, p.name, p.email, p.identity, p.active, p.groups FROM person p `
+const selectPerson = `SELECT p.id, p.issuer, p.subject, p.name, p.email, p.identity, p.active, p.groups, p.last_sign_in FROM person p `
 
 // Person by id, with the roles in force.
 func (r reader) Person(ctx context.Context, id string) (org.Person, error) {

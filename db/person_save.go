@@ -26,7 +26,7 @@ func (t *tx) UpsertPerson(ctx context.Context, p org.Person, signedInAt *time.Ti
 			name = EXCLUDED.name, email = EXCLUDED.email, groups = EXCLUDED.groups,
 			groups_at = coalesce(EXCLUDED.groups_at, p.groups_at),
 			last_sign_in = coalesce(EXCLUDED.last_sign_in, p.last_sign_in)
-		RETURNING p.id, p.issuer, p.subject, p.name, p.email, p.identity, p.active, p.groups`,
+		RETURNING p.id, p.issuer, p.subject, p.name, p.email, p.identity, p.active, p.groups, p.last_sign_in`,
 		orNull(p.ID), p.Issuer, p.Subject, p.Name, p.Email, orNull(p.Identity), pq.Array(notNil(p.Groups)), signedInAt)
 	if err != nil {
 		return org.Person{}, fmt.Errorf("save person: %w", err)
