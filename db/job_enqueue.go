@@ -31,9 +31,9 @@ func (t *tx) Enqueue(ctx context.Context, args work.Args) error {
 }
 
 func (t *tx) enqueue(ctx context.Context, args work.Args) error {
-	var opts *river.InsertOpts
+	opts := &river.InsertOpts{Queue: work.QueueOf(args)}
 	if unique(args) {
-		opts = &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: unfinished}}
+		opts.UniqueOpts = river.UniqueOpts{ByArgs: true, ByState: unfinished}
 	}
 	res, err := t.store.river.InsertTx(ctx, t.tx.Tx, args, opts)
 	if err != nil || !res.UniqueSkippedAsDuplicate {
@@ -61,7 +61,7 @@ func (t *tx) follow(ctx context.Context, args work.Args) error {
 	if err != nil || waits {
 		return err
 	}
-	_, err = t.store.river.InsertTx(ctx, t.tx.Tx, args, nil)
+	_, err = t.store.river.InsertTx(ctx, t.tx.Tx, args, &river.InsertOpts{Queue: work.QueueOf(args)})
 	return err
 }
 
