@@ -121,7 +121,21 @@ func newPortal(t *testing.T, op party, change ...func(*signin.Config)) *portal {
 func (p *portal) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(http.NewCrossOriginProtection().Handler)
-	p.handler.Routes(r)
+	for _, e := range p.handler.Routes() {
+		var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if err := e.Do(w, r); err != nil {
+				p.t.Errorf("%s %s: %v", e.Method, e.Pattern, err)
+				http.Error(w, "broken", http.StatusInternalServerError)
+			}
+		})
+		if e.SignedIn {
+			handler = p.handler.Require(handler)
+		}
+		if e.Session {
+			handler = p.handler.Load(handler)
+		}
+		r.Method(e.Method, e.Pattern, handler)
+	}
 	r.Group(func(r chi.Router) {
 		r.Use(p.handler.Load, p.handler.Require)
 		r.Get("/", func(w http.ResponseWriter, r *http.Request) {
@@ -134,25 +148,21 @@ func (p *portal) routes() http.Handler {
 			require.NoError(p.t, err)
 			p.handler.SpendProof(r.Context())
 		})
-		r.Post("/keep", func(_ http.ResponseWriter, r *http.Request) {
-			p.handler.Keep(r.Context(), r.PostFormValue("name"), r.PostFormValue("text"))
-		})
-		r.Get("/take", func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprintf(w, "took %q", p.handler.Take(r.Context(), r.URL.Query().Get("name")))
-		})
 		r.Get("/gone", func(_ http.ResponseWriter, r *http.Request) {
 			p.people.db.MustExec(`DELETE FROM sessions`)
 			p.handler.SpendProof(r.Context())
 		})
 		r.Get("/decide", func(w http.ResponseWriter, r *http.Request) {
-			form, kept := p.handler.KeptForm(r.Context(), "/decide")
-			fmt.Fprintf(w, `confirm, kept %v: <form method="post" action="/decide"><input name="answer" value="%s"></form>`, kept, form.Get("answer"))
+			form, _ := url.ParseQuery(p.handler.Take(r.Context(), "form:/decide"))
+			fmt.Fprintf(w, `confirm, kept %v: <form method="post" action="/decide"><input name="answer" value="%s"></form>`, len(form) > 0, form.Get("answer"))
 		})
 		r.Post("/decide", func(w http.ResponseWriter, r *http.Request) {
 			s, _ := signin.FromContext(r.Context())
 			if !s.Fresh(p.now(), facts.DefaultRules()) {
 				_ = r.ParseForm()
-				p.handler.AskStepUp(w, r, signin.Ask{What: "to approve R-1", Back: "/decide", Form: r.PostForm})
+				p.handler.Keep(r.Context(), "form:/decide", r.PostForm.Encode())
+				p.handler.Keep(r.Context(), signin.KeptWhat("/decide"), "to approve R-1")
+				http.Redirect(w, r, paths.With(paths.StepUp, "back", "/decide", "what", "planted words"), http.StatusSeeOther)
 				return
 			}
 			p.mu.Lock()

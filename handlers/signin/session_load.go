@@ -18,8 +18,7 @@ const (
 	keyHint    = "id_token" // for signing out at the provider
 	keyPending = "pending"  // sign-ins under way, by state
 	keyEnded   = "ended"    // why the session before this one ended, until somebody reads it
-	keyAsks    = "asks"     // step-ups that were asked for, by path
-	keyKept    = "page "    // prefix of what Keep remembers
+	keyKept    = "kept "    // prefix of what Keep remembers
 )
 
 // seenEvery is how exactly idleness is kept: a write per minute, not per request.
@@ -121,7 +120,7 @@ func (h *Handler) Require(next http.Handler) http.Handler {
 		if r.Method == http.MethodGet {
 			here = r.URL.RequestURI()
 		}
-		target := paths.With(paths.SignIn, "next", wayBack(here))
+		target := paths.With(paths.SignIn, "back", wayBack(here))
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			target = paths.With(paths.SignedOut, "why", "late")
 		}

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
-	"github.com/go-chi/chi/v5"
 	"golang.org/x/time/rate"
 
 	"quartermaster/handlers/oidc"
@@ -34,7 +33,7 @@ type Config struct {
 	People   People
 	Factors  Factors
 	Pages    Pages
-	// Fail answers with the page of an error that is no refusal of ours.
+	// Fail answers when the session itself cannot be read or kept. Default: a plain 503.
 	Fail func(http.ResponseWriter, *http.Request, error)
 
 	Trust facts.Trust
@@ -67,8 +66,14 @@ func New(cfg Config) (*Handler, error) {
 	if err != nil || base.Host == "" || strings.HasSuffix(cfg.BaseURL, "/") {
 		return nil, errors.New("base URL of the portal must be scheme://host[:port]")
 	}
-	if cfg.Provider == nil || cfg.DB == nil || cfg.People == nil || cfg.Factors == nil || cfg.Fail == nil || !cfg.Pages.complete() {
-		return nil, errors.New("sign-in is not wired: provider, database, people, factors, pages and error page are needed")
+	if cfg.Provider == nil || cfg.DB == nil || cfg.People == nil || cfg.Factors == nil || !cfg.Pages.complete() {
+		return nil, errors.New("sign-in is not wired: provider, database, people, factors and pages are needed")
+	}
+	if cfg.Fail == nil {
+		cfg.Fail = func(w http.ResponseWriter, r *http.Request, err error) {
+			cfg.Log.ErrorContext(r.Context(), "session", "error", err)
+			http.Error(w, "Who you are could not be looked up. Try again in a minute.", http.StatusServiceUnavailable)
+		}
 	}
 	if cfg.Rules == (facts.Rules{}) {
 		cfg.Rules = facts.DefaultRules()
@@ -106,31 +111,36 @@ func cookieFor(base *url.URL) scs.SessionCookie {
 	return c
 }
 
-// Routes mounts the paths of this package.
-func (h *Handler) Routes(r chi.Router) {
-	r.Method(http.MethodPost, paths.BackChannelLogout, h.page(h.takeBackChannel))
-	r.Group(func(r chi.Router) {
-		r.Use(h.Load)
-		r.Method(http.MethodGet, paths.SignIn, h.page(h.startSignIn))
-		r.Method(http.MethodGet, paths.Callback, h.page(h.takeReturn))
-		r.Method(http.MethodGet, paths.SignedOut, h.page(h.showSignedOut))
-		r.Method(http.MethodPost, paths.SignOut, h.page(h.takeSignOut))
-		r.Group(func(r chi.Router) {
-			r.Use(h.Require)
-			r.Method(http.MethodGet, paths.StepUp, h.page(h.showStepUp))
-			r.Method(http.MethodPost, paths.StepUp, h.page(h.takeStepUp))
-		})
-	})
+// Route is one address of this package. Do returns what went wrong instead of
+// answering it.
+type Route struct {
+	Method, Pattern string
+	// Session: the address belongs behind Load. Without it no cookie is looked at.
+	Session bool
+	// SignedIn: nobody else gets there; see Require.
+	SignedIn bool
+	Do       func(http.ResponseWriter, *http.Request) error
 }
 
-// page closes a page to caches and gives its error to Fail.
-func (h *Handler) page(f func(http.ResponseWriter, *http.Request) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// Routes lists every address of this package, for the router's own table.
+func (h *Handler) Routes() []Route {
+	return []Route{
+		{http.MethodGet, paths.SignIn, true, false, private(h.startSignIn)},
+		{http.MethodGet, paths.Callback, true, false, private(h.takeReturn)},
+		{http.MethodGet, paths.SignedOut, true, false, private(h.showSignedOut)},
+		{http.MethodPost, paths.SignOut, true, false, private(h.takeSignOut)},
+		{http.MethodPost, paths.BackChannelLogout, false, false, private(h.takeBackChannel)},
+		{http.MethodGet, paths.StepUp, true, true, private(h.showStepUp)},
+		{http.MethodPost, paths.StepUp, true, true, private(h.takeStepUp)},
+	}
+}
+
+// private closes a page to caches.
+func private(do func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Cache-Control", "no-store")
-		if err := f(w, r); err != nil {
-			h.cfg.Fail(w, r, err)
-		}
-	})
+		return do(w, r)
+	}
 }
 
 // refuse shows why somebody was not let in and puts it on record. Strangers can

@@ -91,7 +91,7 @@ func (h *Handler) stepUpReturned(w http.ResponseWriter, r *http.Request, p pendi
 	ctx := r.Context()
 	s, signedIn := FromContext(ctx)
 	if !signedIn {
-		http.Redirect(w, r, paths.With(paths.SignIn, "next", p.Next), http.StatusSeeOther)
+		http.Redirect(w, r, paths.With(paths.SignIn, "back", p.Next), http.StatusSeeOther)
 		return nil
 	}
 	if !s.SamePerson(id.Issuer, id.Subject) {
@@ -122,7 +122,7 @@ func (h *Handler) stepUpReturned(w http.ResponseWriter, r *http.Request, p pendi
 func (h *Handler) proven(w http.ResponseWriter, r *http.Request, s facts.Session, by facts.Proof, back string) error {
 	ctx := r.Context()
 	s.Proven, s.ProvenBy = h.cfg.Now().UTC(), by
-	if err := h.cfg.People.SteppedUp(ctx, s, h.askFor(ctx, back).What); err != nil {
+	if err := h.cfg.People.SteppedUp(ctx, s, h.whatFor(ctx, back)); err != nil {
 		return err
 	}
 	if err := h.sessions.RenewToken(ctx); err != nil {

@@ -27,7 +27,7 @@ const (
 // startSignIn sends the browser to the provider.
 func (h *Handler) startSignIn(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
-	next := wayBack(r.URL.Query().Get("next"))
+	next := wayBack(r.URL.Query().Get("back"))
 	if _, signedIn := FromContext(ctx); signedIn {
 		http.Redirect(w, r, next, http.StatusSeeOther)
 		return nil
@@ -35,7 +35,7 @@ func (h *Handler) startSignIn(w http.ResponseWriter, r *http.Request) error {
 	if why := h.sessions.GetString(ctx, keyEnded); why != "" {
 		// Once, so that the link on that page signs in.
 		h.sessions.Remove(ctx, keyEnded)
-		http.Redirect(w, r, paths.With(paths.SignedOut, "why", why, "next", next), http.StatusSeeOther)
+		http.Redirect(w, r, paths.With(paths.SignedOut, "why", why, "back", next), http.StatusSeeOther)
 		return nil
 	}
 	return h.leave(w, r, pending{Next: next}, oidc.AuthOptions{})
@@ -89,7 +89,7 @@ func (h *Handler) showSignedOut(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, paths.Home, http.StatusSeeOther)
 		return nil
 	}
-	h.cfg.Pages.SignedOut(w, r, SignedOutPage{Why: endings[r.URL.Query().Get("why")], Next: wayBack(r.URL.Query().Get("next"))})
+	h.cfg.Pages.SignedOut(w, r, SignedOutPage{Why: endings[r.URL.Query().Get("why")], Next: wayBack(r.URL.Query().Get("back"))})
 	return nil
 }
 

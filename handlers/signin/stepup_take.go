@@ -63,7 +63,7 @@ func hintOf(s facts.Session) string {
 }
 
 func (h *Handler) showCode(w http.ResponseWriter, r *http.Request, s facts.Session, status int, back, newSecret, problem string) error {
-	p := StepUpPage{What: h.askFor(r.Context(), back).What, Back: back, Error: problem, Window: h.cfg.Rules.StepUp}
+	p := StepUpPage{What: h.whatFor(r.Context(), back), Back: back, Error: problem, Window: h.cfg.Rules.StepUp}
 	if newSecret != "" {
 		base, err := url.Parse(h.cfg.BaseURL)
 		if err != nil {
