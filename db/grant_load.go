@@ -65,9 +65,9 @@ func (r reader) grants(ctx context.Context, query string, args ...any) ([]portal
 	return out, nil
 }
 
-// GrantsDue are the places where a limit changes in (after, until]: a grant
-// starts, or ends by itself or by a recorded end. What was ended before says
-// nothing any more.
+// GrantsDue are the places where a grant starts or ends by itself in (after, until]
+// and no tick handled it. A start before the grant was made is none: the decision itself
+// was followed by a change. What was ended otherwise says nothing any more.
 func (r reader) GrantsDue(ctx context.Context, after, until time.Time) ([]portal.PlaceKey, error) {
 	var rows []struct {
 		ProjectID   string `db:"project_id"`
@@ -75,13 +75,11 @@ func (r reader) GrantsDue(ctx context.Context, after, until time.Time) ([]portal
 	}
 	err := r.all(ctx, &rows, `
 		SELECT g.project_id, g.environment FROM grant_line g LEFT JOIN grant_end e ON e.grant_id = g.id
-		WHERE g.starts_at > $1 AND g.starts_at <= $2 AND (e.at IS NULL OR e.at >= g.starts_at)
+		WHERE g.starts_at > $1 AND g.starts_at <= $2 AND g.starts_at > g.made_at AND (e.at IS NULL OR e.at > g.starts_at)
+		  AND NOT EXISTS (SELECT FROM grant_start s WHERE s.grant_id = g.id)
 		UNION
-		SELECT g.project_id, g.environment FROM grant_line g LEFT JOIN grant_end e ON e.grant_id = g.id
-		WHERE g.ends_at > $1 AND g.ends_at <= $2 AND (e.at IS NULL OR e.at >= g.ends_at)
-		UNION
-		SELECT g.project_id, g.environment FROM grant_end e JOIN grant_line g ON g.id = e.grant_id
-		WHERE e.at > $1 AND e.at <= $2
+		SELECT g.project_id, g.environment FROM grant_line g
+		WHERE g.ends_at > $1 AND g.ends_at <= $2 AND NOT EXISTS (SELECT FROM grant_end e WHERE e.grant_id = g.id)
 		ORDER BY project_id, environment`, after, until)
 	if err != nil {
 		return nil, fmt.Errorf("load due grants: %w", err)

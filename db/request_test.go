@@ -219,9 +219,11 @@ func TestGrantsAndTheirEnds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "revoked", got[1].EndCause)
 	require.Equal(t, noon.Add(time.Minute), *got[1].Revoked)
-	require.Equal(t, 1, due(noon, noon.Add(2*time.Minute)), "the revocation itself")
+	require.Equal(t, 0, due(noon, noon.Add(2*time.Minute)), "whoever revokes plans the change")
 	require.Equal(t, 0, due(noon.Add(2*time.Minute), start))
 	require.Equal(t, 1, due(start, end), "the soft grant")
+	w.tx(func(ctx context.Context, tx portal.Tx) error { return tx.EndGrant(ctx, grants[2].ID, "expired", end) })
+	require.Equal(t, 0, due(start, end), "what a tick handled is not due again")
 
 	for range 2 {
 		w.tx(func(ctx context.Context, tx portal.Tx) error {

@@ -43,7 +43,7 @@ func ends(g GrantRow, now time.Time) bool {
 }
 
 func starts(g GrantRow, after, now time.Time) bool {
-	return g.Start != nil && g.Start.After(g.MadeAt) && g.Start.After(after) && !g.Start.After(now) && g.EndCause != "revoked"
+	return g.Start != nil && g.Start.After(g.MadeAt) && g.Start.After(after) && !g.Start.After(now) && (g.Revoked == nil || g.Revoked.After(*g.Start))
 }
 
 // TickGrants handles the starts and ends of grants since it last ran, however long ago
