@@ -65,7 +65,7 @@ func TestSignInDecideAndSignOut(t *testing.T) {
 			require.True(t, strings.HasPrefix(page.URL.String(), p.URL+paths.SignedOut))
 			require.Contains(t, p.withToken(token).Get(p.URL+"/").URL.String(), p.idp)
 			require.Contains(t, b.Get(p.URL+"/").URL.String(), p.idp)
-			require.Contains(t, strings.Join(p.people.recorded(), "\n"), "stepped up alice by provider to approve R-1")
+			require.Contains(t, strings.Join(p.people.recorded(), "\n"), "person.stepped_up alice by=provider for=to approve R-1")
 		})
 	}
 }
@@ -136,7 +136,7 @@ func TestWrongCodesWait(t *testing.T) {
 	require.Contains(t, b.Submit(page, "code", idp.Code(secret, p.now())).Body, "confirm")
 	refused := 0
 	for _, r := range p.people.recorded() {
-		if r == "refused alice wrong_code" {
+		if r == "person.sign_in_refused alice reason=wrong_code" {
 			refused++
 		}
 	}
@@ -165,7 +165,7 @@ func TestSomebodyElseDoesNotStepUpForMe(t *testing.T) {
 	require.Contains(t, page.Body, "refused: other_person")
 	require.Contains(t, b.Get(p.URL+"/").Body, `hello bob`)
 	require.Contains(t, b.Get(p.URL+"/").Body, `proven by ""`)
-	require.Contains(t, p.people.recorded(), "refused bob other_person")
+	require.Contains(t, p.people.recorded(), "person.sign_in_refused bob reason=other_person")
 	require.Empty(t, p.decisions())
 }
 

@@ -20,7 +20,7 @@ func (h *Handler) Keep(ctx context.Context, key, text string) {
 	kept := 0
 	for _, k := range h.sessions.Keys(ctx) {
 		if strings.HasPrefix(k, keyKept) {
-			if kept++; kept > mostKept {
+			if kept++; kept >= mostKept {
 				h.sessions.Remove(ctx, k)
 			}
 		}

@@ -28,7 +28,7 @@ func TestSessionsEndByIdlenessAndAge(t *testing.T) {
 	page := b.Get(p.URL + "/")
 	require.Contains(t, page.Body, "30 minutes without use")
 	require.Contains(t, page.Body, "next /")
-	require.Contains(t, p.people.recorded(), "signed out bob: idle")
+	require.Contains(t, p.people.recorded(), "person.signed_out bob cause=idle")
 
 	p.signIn(b, "bob")
 	for range 28 {
@@ -37,7 +37,7 @@ func TestSessionsEndByIdlenessAndAge(t *testing.T) {
 	}
 	p.later(25 * time.Minute)
 	require.Contains(t, b.Get(p.URL+"/").Body, "ends after 12 hours")
-	require.Contains(t, p.people.recorded(), "signed out bob: absolute")
+	require.Contains(t, p.people.recorded(), "person.signed_out bob cause=absolute")
 }
 
 func TestAFormPostedTooLateIsNotCarriedOut(t *testing.T) {
@@ -60,6 +60,7 @@ func TestTheProviderEndsSessionsOverTheBackChannel(t *testing.T) {
 	b.Submit(b.Get(p.idp + "/signed-out"))
 	page = b.Get(p.URL + "/")
 	require.Contains(t, page.Body, "ended at the identity provider")
+	require.Contains(t, p.people.recorded(), "person.signed_out alice cause=provider")
 	require.Contains(t, elsewhere.Get(p.URL+"/").Body, "hello alice", "only the session that ended")
 }
 
@@ -109,7 +110,7 @@ func TestReturnsThatWereNotAskedForAreRefusedAndRecorded(t *testing.T) {
 	page := b.Get(p.URL + paths.Callback + "?state=guess&code=x")
 	require.Equal(t, 400, page.Status)
 	require.Contains(t, page.Body, "refused: state_mismatch")
-	require.Contains(t, page.Body, "record 1")
+	require.Contains(t, p.people.recorded(), "person.sign_in_refused stranger reason=state_mismatch")
 
 	// The provider's answer in another browser.
 	var answer string
@@ -187,4 +188,27 @@ func TestWithoutAnyPartNothingStarts(t *testing.T) {
 	require.ErrorContains(t, err, "not wired")
 	_, err = signin.New(signin.Config{BaseURL: "portal"})
 	require.ErrorContains(t, err, "base URL")
+}
+
+func TestTheSessionRemembersTextsWithinBounds(t *testing.T) {
+	p := newPortal(t, builtIn())
+	b := oidcpeer.NewBrowser(t)
+	p.signIn(b, "bob")
+	keep := func(name, text string) { b.Post(p.URL+"/keep", url.Values{"name": {name}, "text": {text}}) }
+	keep("said", "Request R-1 submitted")
+	require.Equal(t, `took "Request R-1 submitted"`, b.Get(p.URL+"/take?name=said").Body)
+	require.Equal(t, `took ""`, b.Get(p.URL+"/take?name=said").Body, "once")
+	keep("long", strings.Repeat("x", 40<<10))
+	require.Equal(t, `took ""`, b.Get(p.URL+"/take?name=long").Body)
+	for i := range 30 {
+		keep(strings.Repeat("n", i+1), "x")
+	}
+	took := 0
+	for i := range 30 {
+		if b.Get(p.URL+"/take?name="+strings.Repeat("n", i+1)).Body == `took "x"` {
+			took++
+		}
+	}
+	require.Equal(t, 20, took)
+	require.Contains(t, b.Get(p.URL+"/").Body, "hello bob", "the session itself is untouched")
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 
-	"quartermaster/db/dbtest"
 	"quartermaster/e2e/oidcpeer"
 	"quartermaster/handlers/oidc"
 	"quartermaster/handlers/signin"
@@ -23,8 +22,8 @@ import (
 	facts "quartermaster/internal/signin"
 )
 
-// portal is a site with one thing to decide, in front of a real database.
-type portal struct {
+// site is a portal with one thing to decide, in front of a real database.
+type site struct {
 	*httptest.Server
 	t       *testing.T
 	people  *people
@@ -42,7 +41,7 @@ type party struct {
 	clientID, secret string
 	acr              []string
 	alice, bob       string // passwords; alice has one-time codes
-	stepUp           func(p *portal, b *oidcpeer.Browser, page oidcpeer.Page) oidcpeer.Page
+	stepUp           func(p *site, b *oidcpeer.Browser, page oidcpeer.Page) oidcpeer.Page
 	silent           bool
 	start            func(t *testing.T, site string) (issuer string)
 }
@@ -88,15 +87,15 @@ func byOthers(silent bool) party {
 	return p
 }
 
-func newPortal(t *testing.T, op party, change ...func(*signin.Config)) *portal {
-	p := &portal{t: t, party: op}
+func newPortal(t *testing.T, op party, change ...func(*signin.Config)) *site {
+	p := &site{t: t, party: op}
 	var router http.Handler
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { router.ServeHTTP(w, r) }))
 	t.Cleanup(p.Close)
 	p.idp = op.start(t, p.URL)
-	p.people = &people{db: dbtest.New(t)}
+	p.people = newPeople(t, p.now)
 	provider, err := oidc.New(t.Context(), oidc.Config{
-		Issuer: p.idp, ClientID: op.clientID, ClientSecret: op.secret, CallbackURL: p.URL + paths.Callback, FirstLogout: p.people.firstLogout,
+		Issuer: p.idp, ClientID: op.clientID, ClientSecret: op.secret, CallbackURL: p.URL + paths.Callback, FirstLogout: p.people.Portal.FirstLogout,
 	})
 	require.NoError(t, err)
 	cfg := signin.Config{
@@ -118,7 +117,7 @@ func newPortal(t *testing.T, op party, change ...func(*signin.Config)) *portal {
 }
 
 // routes is a portal of two pages: home, and one that asks to confirm a decision.
-func (p *portal) routes() http.Handler {
+func (p *site) routes() http.Handler {
 	r := chi.NewRouter()
 	r.Use(http.NewCrossOriginProtection().Handler)
 	for _, e := range p.handler.Routes() {
@@ -140,13 +139,19 @@ func (p *portal) routes() http.Handler {
 		r.Use(p.handler.Load, p.handler.Require)
 		r.Get("/", func(w http.ResponseWriter, r *http.Request) {
 			s, _ := signin.FromContext(r.Context())
-			fmt.Fprintf(w, "hello %s, in context %v, proven by %q", s.Subject, r.Context().Value(personKey{}), s.ProvenBy)
+			fmt.Fprintf(w, "hello %s, in context %v, proven by %q", s.Subject, actorName(p.handler, r), s.ProvenBy)
 		})
 		r.Get("/slow", func(w http.ResponseWriter, r *http.Request) {
 			// Ends the session behind this request's back, then saves it.
 			_, err := p.people.EndSessions(r.Context(), oidc.Logout{Issuer: p.idp, Subject: "alice"})
 			require.NoError(p.t, err)
 			p.handler.SpendProof(r.Context())
+		})
+		r.Post("/keep", func(_ http.ResponseWriter, r *http.Request) {
+			p.handler.Keep(r.Context(), r.PostFormValue("name"), r.PostFormValue("text"))
+		})
+		r.Get("/take", func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "took %q", p.handler.Take(r.Context(), r.URL.Query().Get("name")))
 		})
 		r.Get("/gone", func(_ http.ResponseWriter, r *http.Request) {
 			p.people.db.MustExec(`DELETE FROM sessions`)
@@ -174,19 +179,24 @@ func (p *portal) routes() http.Handler {
 	return r
 }
 
-func (p *portal) now() time.Time {
+func actorName(h *signin.Handler, r *http.Request) string {
+	a, _, _ := h.Actor(r)
+	return a.Person.Name
+}
+
+func (p *site) now() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return time.Now().Add(p.shift)
 }
 
-func (p *portal) later(d time.Duration) {
+func (p *site) later(d time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.shift += d
 }
 
-func (p *portal) decisions() []string {
+func (p *site) decisions() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]string{}, p.decided...)
@@ -215,7 +225,7 @@ func code(periods int) string {
 }
 
 // signIn signs somebody in and returns where they landed.
-func (p *portal) signIn(b *oidcpeer.Browser, who string) oidcpeer.Page {
+func (p *site) signIn(b *oidcpeer.Browser, who string) oidcpeer.Page {
 	page := b.Get(p.URL + "/")
 	if strings.HasPrefix(page.URL.String(), p.URL) {
 		return page // the provider still knew the browser
@@ -227,7 +237,7 @@ func (p *portal) signIn(b *oidcpeer.Browser, who string) oidcpeer.Page {
 }
 
 // token is the value of the portal's cookie.
-func (p *portal) token(b *oidcpeer.Browser) string {
+func (p *site) token(b *oidcpeer.Browser) string {
 	u, err := url.Parse(p.URL)
 	require.NoError(p.t, err)
 	for _, c := range b.Cookies(p.URL) {
@@ -238,7 +248,7 @@ func (p *portal) token(b *oidcpeer.Browser) string {
 	return ""
 }
 
-func (p *portal) withToken(token string) *oidcpeer.Browser {
+func (p *site) withToken(token string) *oidcpeer.Browser {
 	u, err := url.Parse(p.URL)
 	require.NoError(p.t, err)
 	b := oidcpeer.NewBrowser(p.t)
