@@ -289,3 +289,8 @@ type ApplyResult struct {
 	// answer. It does not use up an attempt.
 	Again time.Duration
 }
+
+var (
+	_ FleetUse  = (*Portal)(nil)
+	_ FleetWork = (*Portal)(nil)
+)

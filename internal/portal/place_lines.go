@@ -1,0 +1,106 @@
+package portal
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"quartermaster/internal/fleet"
+	"quartermaster/internal/org"
+)
+
+// lineLoad is what figure lines are put together from, read once for many projects.
+type lineLoad struct {
+	p        *Portal
+	now      time.Time
+	pools    []PoolState
+	teams    map[string]string
+	bindings map[string][]fleet.Binding // by project id
+	usage    map[string][]UsageRow      // by binding id
+}
+
+func (p *Portal) loadLines(ctx context.Context, q BindingQuery) (lineLoad, error) {
+	l := lineLoad{p: p, now: p.Now(), bindings: map[string][]fleet.Binding{}, usage: map[string][]UsageRow{}}
+	var err error
+	if l.pools, err = p.Store.Pools(ctx); err != nil {
+		return l, err
+	}
+	if l.teams, _, err = teamNames(ctx, p.Store); err != nil {
+		return l, err
+	}
+	bindings, err := p.Store.Bindings(ctx, q)
+	if err != nil {
+		return l, err
+	}
+	for _, b := range bindings {
+		l.bindings[b.ProjectID] = append(l.bindings[b.ProjectID], b)
+	}
+	usage, err := p.Store.Usage(ctx, UsageQuery{ProjectID: q.ProjectID, Environment: q.Environment, ClusterID: q.ClusterID})
+	if err != nil {
+		return l, err
+	}
+	for _, u := range usage {
+		l.usage[u.Binding.ID] = append(l.usage[u.Binding.ID], u)
+	}
+	return l, nil
+}
+
+// of are the lines of one project, by environment and pool.
+func (l lineLoad) of(ctx context.Context, project org.Project, poolID string) ([]PlaceLine, error) {
+	var out []PlaceLine
+	for _, b := range l.bindings[project.ID] {
+		grants, err := l.p.Store.GrantsOfPlace(ctx, b.ProjectID, b.Environment)
+		if err != nil {
+			return nil, err
+		}
+		bases, err := l.p.Store.Baselines(ctx, b.ID)
+		if err != nil {
+			return nil, err
+		}
+		desired := desiredOf(b, bases, grants, l.pools, l.now)
+		for _, s := range l.pools {
+			if s.ClusterID != b.ClusterID || poolID != "" && s.ID != poolID {
+				continue
+			}
+			if line, ok := l.line(project, b, s, desired, grants); ok {
+				out = append(out, line)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b PlaceLine) int {
+		return cmp.Or(cmp.Compare(slices.Index(project.Environments, a.Environment), slices.Index(project.Environments, b.Environment)), cmp.Compare(a.PoolName, b.PoolName))
+	})
+	return out, nil
+}
+
+func (l lineLoad) line(project org.Project, b fleet.Binding, s PoolState, desired fleet.Desired, grants []GrantRow) (PlaceLine, bool) {
+	line := PlaceLine{Project: project, TeamName: l.teams[project.TeamID], Environment: b.Environment, PoolID: s.ID, PoolName: s.Name, Resource: s.Key.Resource,
+		ClusterID: s.ClusterID, ClusterName: s.ClusterName, ClusterKind: s.ClusterKind, Unit: s.Unit}
+	says := false
+	for _, d := range desired.Limits {
+		if d.Pool == s.Key {
+			line.Granted, line.Borrowing, says = fleet.Known(d.Nominal), d.Borrowing, true
+		}
+	}
+	for _, g := range grants {
+		if g.PoolID == s.ID && g.End != nil && g.InForce(l.now) && (line.Ends == nil || g.End.Before(*line.Ends)) {
+			line.Ends = g.End
+		}
+	}
+	line.Usage = UsageRow{Binding: b, PoolID: s.ID, PoolName: s.Name, Resource: s.Key.Resource}
+	for _, u := range l.usage[b.ID] {
+		if u.PoolID == s.ID {
+			line.Usage, line.Read, says = u, true, true
+		}
+	}
+	switch {
+	case line.Read && !(line.Usage.Nominal.Known && line.Usage.InUse.Known):
+		line.Why = s.ClusterName + " did not say"
+	case !line.Read && len(l.usage[b.ID]) > 0:
+		line.Why = "the queue does not list this pool yet"
+	case !line.Read:
+		line.Why = "the queue was not read yet"
+	}
+	return line, says
+}
