@@ -80,8 +80,8 @@ type Cluster struct {
 
 var _ fleet.Cluster = (*Cluster)(nil)
 
-// New makes the cluster, or reads it back from its file.
-func New(cfg Config) (*Cluster, error) {
+// Open makes the cluster, or reads it back from its file.
+func Open(cfg Config) (*Cluster, error) {
 	if cfg.Now == nil {
 		cfg.Now = func() time.Time { return time.Now().UTC() }
 	}

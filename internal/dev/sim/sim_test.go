@@ -52,7 +52,7 @@ func observe(t *testing.T, c *sim.Cluster) fleet.Observation {
 
 func TestWorkloadsLiveAndStayWithinQuota(t *testing.T) {
 	at := start()
-	c, err := sim.New(sim.Config{ID: "aurora", Pools: pools(), Seed: 1, Now: at.now,
+	c, err := sim.Open(sim.Config{ID: "aurora", Pools: pools(), Seed: 1, Now: at.now,
 		Queues: []sim.Queue{queue("a", limit(16, 8)), queue("b", limit(8, 0)), queue("c", limit(24, 24))}})
 	require.NoError(t, err)
 	busy, waited, borrowed := 0, 0, 0
@@ -85,11 +85,11 @@ func TestWorkloadsLiveAndStayWithinQuota(t *testing.T) {
 func TestRestartGrowsTheSameAgain(t *testing.T) {
 	at := start()
 	cfg := sim.Config{ID: "aurora", Pools: pools(), Seed: 7, Now: at.now, File: filepath.Join(t.TempDir(), "aurora.json"), Queues: []sim.Queue{queue("a", limit(16, 8))}}
-	c, err := sim.New(cfg)
+	c, err := sim.Open(cfg)
 	require.NoError(t, err)
 	before := observe(t, c)
 	cfg.Queues = nil // the file has them
-	again, err := sim.New(cfg)
+	again, err := sim.Open(cfg)
 	require.NoError(t, err)
 	require.Equal(t, before, observe(t, again))
 	require.NotEmpty(t, before.Workloads)
@@ -97,7 +97,7 @@ func TestRestartGrowsTheSameAgain(t *testing.T) {
 
 func TestPendingSaysWhyAsKueueDoes(t *testing.T) {
 	at := start()
-	c, err := sim.New(sim.Config{ID: "x", Pools: pools(), Idle: true, Now: at.now, Queues: []sim.Queue{queue("a", limit(12, 0))}})
+	c, err := sim.Open(sim.Config{ID: "x", Pools: pools(), Idle: true, Now: at.now, Queues: []sim.Queue{queue("a", limit(12, 0))}})
 	require.NoError(t, err)
 	_, err = c.Submit("a", "first", h100, 12, time.Hour)
 	require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestThousandQueues(t *testing.T) {
 	}
 	p := pools()
 	p[0].Nodes = 400
-	c, err := sim.New(sim.Config{ID: "big", Pools: p, Seed: 3, Now: at.now, History: time.Hour, Queues: queues})
+	c, err := sim.Open(sim.Config{ID: "big", Pools: p, Seed: 3, Now: at.now, History: time.Hour, Queues: queues})
 	require.NoError(t, err)
 	at.at = at.at.Add(time.Hour)
 	o := observe(t, c)
