@@ -29,7 +29,7 @@ func (d *devSite) simulated() dialer {
 		}
 		seed := fnv.New64a()
 		seed.Write([]byte(c.ID))
-		k, err := sim.New(sim.Config{
+		k, err := sim.Open(sim.Config{
 			ID: c.ID, Pools: sim.PoolsOf(c.ID, d.o.Pools), Queues: sim.QueuesOf(c.Cluster, d.o.Projects, d.o.Pools),
 			Seed: seed.Sum64(), File: d.file("cluster-" + c.ID + ".json"), Now: func() time.Time { return time.Now().UTC() }, Log: d.log,
 		})
