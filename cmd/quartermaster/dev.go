@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,6 +89,11 @@ func (d *devSite) run(ctx context.Context) error {
 	if err := os.MkdirAll(d.dir, 0o755); err != nil {
 		return err
 	}
+	unlock, err := d.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	if err := os.Remove(d.file("dev.json")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -138,6 +144,20 @@ func (d *devSite) run(ctx context.Context) error {
 }
 
 func (d *devSite) file(name string) string { return filepath.Join(d.dir, name) }
+
+// lock keeps a second run off the directory, also one on another database. It is
+// gone when the process dies.
+func (d *devSite) lock() (unlock func(), err error) {
+	f, err := os.OpenFile(d.file("lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s is in use by another quartermaster dev: stop that one, or choose another directory with --data", d.dir)
+	}
+	return func() { f.Close() }, nil
+}
 
 // localhost is how a browser reaches l: passkeys and cookies want the name.
 func localhost(l net.Listener) string {
