@@ -54,7 +54,7 @@ var layers = []layer{
 	{name: "cmd", packages: []string{"cmd/..."}, may: []string{"handlers", "jobs", "db", "k8s", "slurm", "mail", "dev", "web", "portal", "nouns", "base", "seal", "config", "assets"}, inside: true},
 	// Help for those who build and test; the product imports none of it.
 	{name: "tools", packages: []string{"internal/tool/..."}, may: []string{"db", "test database", "dev"}, inside: true},
-	{name: "tests", packages: []string{"e2e/...", "internal/soak", "internal/arrows"}, inside: true,
+	{name: "tests", packages: []string{"e2e/...", "internal/soak", "internal/arrows", "internal/fleet/fleettest"}, inside: true,
 		may: []string{"handlers", "jobs", "db", "test database", "k8s", "slurm", "mail", "dev", "web", "portal", "nouns", "base", "seal", "config", "assets"}},
 }
 
