@@ -136,7 +136,7 @@ func (p *proxy) serve(client net.Conn) {
 func TestAConnectionThatDiesDuringCommit(t *testing.T) {
 	w := newWorld(t)
 	p, address := startProxy(t, dbtest.AppURL(t, w.address))
-	s, err := db.Open(t.Context(), address, db.Options{MaxConns: 2})
+	s, err := db.Open(t.Context(), address, db.Options{MaxConns: 2, Resolve: time.Second})
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 

@@ -56,17 +56,23 @@ func concurrently(ctx context.Context, conn *sql.DB, statement string) error {
 	}
 }
 
+// history are the tables to which rows are only ever added.
+var history = []string{
+	"org_version", "request_revision", "decision", "check_result", "comment", "grant_line", "grant_start", "grant_end", "baseline",
+	"ledger_entry", "ledger_opening",
+}
+
 // AppOwnsHistory reports whether the role that the store connects as could change
-// or delete history: as its owner or a superuser, or by a right. The portal does
-// not serve then, since its record would prove nothing.
+// or delete history: as its owner or a superuser, by a right, or because a guard
+// is missing. The portal does not serve then, since its record would prove nothing.
 func (s *Store) AppOwnsHistory(ctx context.Context) (bool, error) {
 	var owns bool
 	err := s.get(ctx, &owns, "", `
-		SELECT count(*) = 0 OR bool_or(
-			pg_has_role(session_user, c.relowner, 'MEMBER') OR pg_has_role(current_user, c.relowner, 'MEMBER')
-			OR has_table_privilege(session_user, c.oid, 'UPDATE, DELETE, TRUNCATE') OR has_table_privilege(current_user, c.oid, 'UPDATE, DELETE, TRUNCATE'))
-		FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
-		WHERE t.tgname = 'refuse_change' AND t.tgenabled = 'A'`)
+		SELECT bool_or(c.oid IS NULL
+			OR pg_has_role(session_user, c.relowner, 'MEMBER') OR pg_has_role(current_user, c.relowner, 'MEMBER')
+			OR has_table_privilege(session_user, c.oid, 'UPDATE, DELETE, TRUNCATE') OR has_table_privilege(current_user, c.oid, 'UPDATE, DELETE, TRUNCATE')
+			OR 2 <> (SELECT count(*) FROM pg_trigger t WHERE t.tgrelid = c.oid AND t.tgenabled = 'A' AND t.tgname IN ('refuse_change', 'refuse_truncate')))
+		FROM unnest($1::text[]) AS h (name) LEFT JOIN pg_class c ON c.oid = to_regclass(h.name)`, pq.Array(history))
 	if err != nil {
 		return false, fmt.Errorf("check the rights on history: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/lib/pq"
@@ -21,7 +22,9 @@ import (
 type Options struct {
 	MaxConns int // of the pool; default 16. As many stay open: fewer halve the throughput.
 	MaxLocks int // connections that hold or wait for locks; default 8
-	Log      *slog.Logger
+	// Resolve bounds how long the outcome of a commit is asked for whose connection died; default 10 s.
+	Resolve time.Duration
+	Log     *slog.Logger
 }
 
 // Store is the portal's PostgreSQL. Safe for concurrent use.
@@ -31,6 +34,7 @@ type Store struct {
 	locks *sql.DB // apart, so that waiting for a lock never takes the connection its holder needs
 	river *river.Client[*sql.Tx]
 	log   *slog.Logger
+	asks  time.Duration
 	name  atomic.Pointer[string] // of the ledger; never changes
 }
 
@@ -45,6 +49,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if o.MaxLocks == 0 {
 		o.MaxLocks = 8
 	}
+	if o.Resolve == 0 {
+		o.Resolve = 10 * time.Second
+	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -58,7 +65,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	locks := sql.OpenDB(connector)
 	locks.SetMaxOpenConns(o.MaxLocks)
 	locks.SetMaxIdleConns(1)
-	s := &Store{db: sqlx.NewDb(pool, "postgres"), locks: locks, log: o.Log}
+	s := &Store{db: sqlx.NewDb(pool, "postgres"), locks: locks, log: o.Log, asks: o.Resolve}
 	s.reader = reader{s.db}
 	if s.river, err = river.NewClient(riverdatabasesql.New(pool), &river.Config{Logger: o.Log}); err != nil {
 		return nil, fmt.Errorf("open job queue: %w", err)

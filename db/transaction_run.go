@@ -84,14 +84,11 @@ func lostBefore(err error) error {
 	return err
 }
 
-// resolveWithin bounds how long the outcome of one commit is asked for.
-const resolveWithin = 10 * time.Second
-
 // resolve asks the database what became of transaction xid, whose COMMIT was
 // answered with cause: an error there does not say that nothing was committed
 // (lib/pq #925). It goes on when ctx has ended, since the answer is for the record.
 func (s *Store) resolve(ctx context.Context, xid string, cause error) error {
-	ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), resolveWithin)
+	ask, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.asks)
 	defer cancel()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"net/url"
 	"testing"
 	"time"
 
@@ -205,4 +206,20 @@ func (w *world) binding(project, cluster string) fleet.Binding {
 		LocalQueue: "main", ClusterQueue: project + "-dev", Cohort: "team", RootCohort: "all"}
 	w.tx(func(ctx context.Context, tx portal.Tx) error { return tx.InsertBinding(ctx, b) })
 	return b
+}
+
+func withSetting(t testing.TB, address, name, value string) string {
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	q := u.Query()
+	q.Set(name, value)
+	u.RawQuery = q.Encode()
+	return u.String()
+}
+
+func withUser(t testing.TB, address, user, password string) string {
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	u.User = url.UserPassword(user, password)
+	return u.String()
 }
