@@ -69,10 +69,12 @@ func (s *server) requestDecide(w http.ResponseWriter, r *http.Request) error {
 	if action == "preview" || outcome == approval.Approve {
 		// Figures are read against the lines of the request, which only the request knows.
 		d, err := s.Portal.ViewRequest(r.Context(), actorOf(r), n)
-		if err != nil {
+		switch {
+		case err != nil && (action == "preview" || fault.KindOf(err) != fault.NotFound):
 			return err
-		}
-		if in.Digest == d.Request.Revision.Digest {
+		case err != nil:
+			// Not theirs to see: the decision is refused below.
+		case in.Digest == d.Request.Revision.Digest:
 			in.Granted = grantedIn(f, d.Request.Granted())
 		}
 	}
@@ -91,6 +93,12 @@ func (s *server) requestDecide(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) decide(w http.ResponseWriter, r *http.Request, in portal.DecideInput, f *form) error {
 	done, err := s.Portal.DecideRequest(r.Context(), actorOf(r), in)
+	if fault.KindOf(err) == fault.NotFound {
+		// Whoever posts a decision on what they cannot see did not find it on a page.
+		if recorded := s.recordRefusal(r, actorOf(r)); recorded != nil {
+			return recorded
+		}
+	}
 	if err != nil {
 		return s.decideFault(w, r, err, in.Number, f)
 	}

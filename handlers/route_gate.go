@@ -94,10 +94,14 @@ func isFragment(r *http.Request) bool { return r.Header.Get("HX-Request") == "tr
 // refuse records that somebody tried what their roles do not open, and says which would.
 func (s *server) refuse(r *http.Request, a portal.Actor, g who) error {
 	f := &refusal{needs: g.words(), fault: fault.Newf(fault.Forbidden, "This page is open to the %s.", g.words())}
-	if err := s.Portal.RecordRefusal(r.Context(), a, portal.Refusal{Route: r.Method + " " + patternOf(r), RequestNumber: aimedAt(r)}); err != nil {
+	if err := s.recordRefusal(r, a); err != nil {
 		return err // what cannot be recorded is not answered as if it had been
 	}
 	return f
+}
+
+func (s *server) recordRefusal(r *http.Request, a portal.Actor) error {
+	return s.Portal.RecordRefusal(r.Context(), a, portal.Refusal{Route: known(r.Method) + " " + patternOf(r), RequestNumber: aimedAt(r)})
 }
 
 // aimedAt is the number of the request that a refused attempt aimed at, 0 if none.

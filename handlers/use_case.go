@@ -19,3 +19,5 @@ type UseCases interface {
 	// RecordRefusal puts on record that actor tried what the roles do not open.
 	RecordRefusal(ctx context.Context, actor portal.Actor, in portal.Refusal) error
 }
+
+var _ UseCases = (*portal.Portal)(nil)

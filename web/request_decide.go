@@ -15,7 +15,7 @@ import (
 //	base                  the live limits that this page shows, opaque
 //	grant.N               granted figure of line N (N from 0); read for approve only
 //	until.N               end of the grant of line N, YYYY-MM-DD, empty = as asked
-//	reason                required to return, to reject, and to approve over a warning or less than asked
+//	reason                required to return, to reject, and to approve over a warning
 //	acknowledge_running   "yes": lowering below current use, the named workloads keep running
 //	action                preview | approve | return | reject
 //
@@ -132,7 +132,7 @@ func (v RequestDecide) reasonField() Field {
 		f.Rows = 3
 	}
 	if f.Hint == "" {
-		f.Hint = "Needed to return, to reject, or to approve less than asked."
+		f.Hint = "Needed to return and to reject."
 		if v.MustReason != "" {
 			f.Hint = "Needed for every decision here: " + v.MustReason + "."
 		}
