@@ -118,7 +118,7 @@ type story struct {
 	outcome                                        approval.Outcome
 	capacity                                       string // "" = still waits for the capacity manager
 	give                                           int64  // what the capacity manager grants; 0 = all
-	reason                                         string
+	managerSays, capacitySays                      string
 }
 
 func (s seeder) requests(ctx context.Context) error {
@@ -128,7 +128,8 @@ func (s seeder) requests(ctx context.Context) error {
 		{key: "a", by: "ana", project: "street-scenes", environment: "development", class: "internal", workload: "training",
 			purpose: "Train the night-driving detector", why: "The night set is twice the size of the day set; on the present limit one epoch takes nine days.", hours: 72,
 			lines:   []request.Line{{PoolID: "aurora-h100", Asked: fleet.Count(16), Kind: request.Soft}},
-			manager: "ben", outcome: approval.Approve, capacity: "cleo", give: 12, reason: "12 until the A100 nodes move in December; ask again then."},
+			manager: "ben", outcome: approval.Approve, capacity: "cleo", give: 12,
+			managerSays: "The night set is the goal of this quarter.", capacitySays: "12 until the A100 nodes move in December; ask again then."},
 		{key: "b", by: "dev", project: "chat-assist", environment: "production", class: "confidential", workload: "inference",
 			purpose: "Serve the staff assistant to all offices", why: "Three more offices go live; measured at 0.8 GPU a hundred users.", hours: 0,
 			lines:   []request.Line{{PoolID: "borealis-l40s", Asked: fleet.Count(12), Kind: request.Hard}},
@@ -143,14 +144,14 @@ func (s seeder) requests(ctx context.Context) error {
 		{key: "e", by: "dev", project: "translate", environment: "production", class: "public", workload: "inference",
 			purpose: "Double the translation service", why: "Expected growth.", hours: 0,
 			lines:   []request.Line{{PoolID: "aurora-h100", Asked: fleet.Count(64), Kind: request.Soft}},
-			manager: "eli", outcome: approval.Return, reason: "Which growth? Attach the last three months of use and say what 32 would not do."},
+			manager: "eli", outcome: approval.Return, managerSays: "Which growth? Attach the last three months of use and say what 32 would not do."},
 		{key: "f", by: "gia", project: "ocean-currents", environment: "development", class: "public", workload: "development",
 			purpose: "Interactive work on the eddy model", why: "Two new colleagues start on Thursday.", hours: 8,
 			lines: []request.Line{{PoolID: "borealis-mi300x", Asked: fleet.Count(2), Kind: request.Soft, Start: &in3}}},
 		{key: "g", by: "dev", project: "chat-assist", environment: "development", class: "internal", workload: "training",
 			purpose: "Fine-tune on last year's tickets", why: "To compare with the hosted model.", hours: 24,
 			lines:   []request.Line{{PoolID: "aurora-h100", Asked: fleet.Count(32), Kind: request.Soft}},
-			manager: "eli", outcome: approval.Reject, reason: "The tickets are confidential and this environment is not cleared for them."},
+			manager: "eli", outcome: approval.Reject, managerSays: "The tickets are confidential and this environment is not cleared for them."},
 	}
 	for _, st := range stories {
 		if err := s.play(ctx, st); err != nil {
@@ -178,7 +179,7 @@ func (s seeder) play(ctx context.Context, st story) error {
 	if st.manager == "" {
 		return nil
 	}
-	if err := s.decide(ctx, st, ref, st.manager, st.outcome, nil); err != nil || st.capacity == "" {
+	if err := s.decide(ctx, st, ref, st.manager, st.outcome, nil, st.managerSays); err != nil || st.capacity == "" {
 		return err
 	}
 	var granted []approval.Granted
@@ -189,10 +190,10 @@ func (s seeder) play(ctx context.Context, st story) error {
 		}
 		granted = append(granted, g)
 	}
-	return s.decide(ctx, st, ref, st.capacity, approval.Approve, granted)
+	return s.decide(ctx, st, ref, st.capacity, approval.Approve, granted, st.capacitySays)
 }
 
-func (s seeder) decide(ctx context.Context, st story, ref portal.RequestRef, by string, outcome approval.Outcome, granted []approval.Granted) error {
+func (s seeder) decide(ctx context.Context, st story, ref portal.RequestRef, by string, outcome approval.Outcome, granted []approval.Granted, reason string) error {
 	who, err := s.as(ctx, by)
 	if err != nil {
 		return err
@@ -203,10 +204,6 @@ func (s seeder) decide(ctx context.Context, st story, ref portal.RequestRef, by 
 	}
 	if err != nil {
 		return err
-	}
-	reason := st.reason
-	if reason == "" {
-		reason = "As agreed in the weekly meeting."
 	}
 	_, err = s.p.DecideRequest(ctx, who, portal.DecideInput{
 		Number: ref.Number, Digest: ref.Digest, StageKey: seen.Stage.Key, Outcome: outcome, Granted: granted,

@@ -33,7 +33,7 @@ func hardware(flavor string) (nodes int, product string) {
 	case "l40s":
 		return 8, "NVIDIA-L40S"
 	case "mi300x":
-		return 4, "AMD-Instinct-MI300X"
+		return 8, "AMD-Instinct-MI300X"
 	}
 	return 8, ""
 }

@@ -36,7 +36,7 @@ func (w *world) arrivalsOf(q *queue, slot int64) {
 		r := rand.New(rand.NewPCG(w.cfg.Seed^hash(w.cfg.ID+q.name+p.String()), uint64(slot)))
 		// Demand swings over the day around what the queue holds, so that there is
 		// idle quota at night, and borrowing and waiting in the afternoon.
-		day := 0.75 + 0.35*math.Sin(2*math.Pi*(float64(begin.Hour())-9)/24)
+		day := 0.55 + 0.25*math.Sin(2*math.Pi*(float64(begin.Hour())-9)/24)
 		want := float64(limit) * day * (0.7 + 0.6*r.Float64())
 		var asked float64
 		for i := 0; asked < want*float64(time.Hour)/float64(meanRun) && i < 400; i++ {
