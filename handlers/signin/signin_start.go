@@ -89,7 +89,7 @@ func (h *Handler) showSignedOut(w http.ResponseWriter, r *http.Request) error {
 		http.Redirect(w, r, paths.Home, http.StatusSeeOther)
 		return nil
 	}
-	h.cfg.Pages.SignedOut(w, r, SignedOutPage{Why: endings[r.URL.Query().Get("why")], Next: wayBack(r.URL.Query().Get("back"))})
+	h.cfg.Pages.SignedOut(w, r, SignedOutPage{Why: orElse(endings[r.URL.Query().Get("why")], endings["sign_out"]), Next: wayBack(r.URL.Query().Get("back"))})
 	return nil
 }
 

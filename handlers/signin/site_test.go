@@ -119,7 +119,12 @@ func newPortal(t *testing.T, op party, change ...func(*signin.Config)) *site {
 // routes is a portal of two pages: home, and one that asks to confirm a decision.
 func (p *site) routes() http.Handler {
 	r := chi.NewRouter()
-	r.Use(http.NewCrossOriginProtection().Handler)
+	r.Use(http.NewCrossOriginProtection().Handler, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Security-Policy", "default-src 'self'; form-action 'self' "+p.idp)
+			next.ServeHTTP(w, r)
+		})
+	})
 	for _, e := range p.handler.Routes() {
 		var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := e.Do(w, r); err != nil {
@@ -141,6 +146,14 @@ func (p *site) routes() http.Handler {
 			s, _ := signin.FromContext(r.Context())
 			fmt.Fprintf(w, "hello %s, in context %v, proven by %q", s.Subject, actorName(p.handler, r), s.ProvenBy)
 		})
+		form := func(action, fields, button string) http.HandlerFunc {
+			return func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "text/html")
+				fmt.Fprintf(w, `<!doctype html><form method="post" action="%s">%s<button>%s</button></form>`, action, fields, button)
+			}
+		}
+		r.Get("/ask", form("/decide", `<input type="hidden" name="answer" value="approve">`, "Approve 12 GPUs"))
+		r.Get("/leave", form(paths.SignOut, "", "Sign out"))
 		r.Get("/slow", func(w http.ResponseWriter, r *http.Request) {
 			// Ends the session behind this request's back, then saves it.
 			_, err := p.people.EndSessions(r.Context(), oidc.Logout{Issuer: p.idp, Subject: "alice"})
@@ -159,7 +172,8 @@ func (p *site) routes() http.Handler {
 		})
 		r.Get("/decide", func(w http.ResponseWriter, r *http.Request) {
 			form, _ := url.ParseQuery(p.handler.Take(r.Context(), "form:/decide"))
-			fmt.Fprintf(w, `confirm, kept %v: <form method="post" action="/decide"><input name="answer" value="%s"></form>`, len(form) > 0, form.Get("answer"))
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, `confirm, kept %v: <form method="post" action="/decide"><input name="answer" value="%s"><button>Confirm</button></form>`, len(form) > 0, form.Get("answer"))
 		})
 		r.Post("/decide", func(w http.ResponseWriter, r *http.Request) {
 			s, _ := signin.FromContext(r.Context())

@@ -125,10 +125,11 @@ func (s *state) routes(provider http.Handler) http.Handler {
 	mux.Handle("/end_session", s.bind(provider))
 	mux.Handle("GET /signed-out", s.bind(http.HandlerFunc(s.showSignedOut)))
 	mux.Handle("POST /signed-out", s.bind(http.HandlerFunc(s.takeSignOut)))
-	mux.HandleFunc("GET /style.css", serveStyle)
+	mux.Handle("GET /style.css", serveFile("style.css"))
 	mux.HandleFunc("GET /{$}", s.showRoot)
 	if s.cfg.Dev {
 		mux.HandleFunc("GET /people", s.showPeople)
+		mux.Handle("GET /people.js", serveFile("people.js"))
 	}
 	mux.Handle("/", provider)
 	return s.headers(http.NewCrossOriginProtection().Handler(http.MaxBytesHandler(mux, 64<<10)))

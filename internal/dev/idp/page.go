@@ -60,8 +60,8 @@ type personRow struct {
 	Spent bool
 }
 
-// showPeople lists the demo people with what they sign in with. The page
-// reloads itself when the codes change.
+// showPeople lists the demo people with what they sign in with. A script renews
+// the codes in place; a page that reloads itself would take the focus away.
 func (s *state) showPeople(w http.ResponseWriter, _ *http.Request) {
 	now := s.cfg.Now()
 	step := signin.Step(now)
@@ -107,21 +107,24 @@ func (s *state) render(w http.ResponseWriter, status int, name string, data any)
 	_, _ = w.Write(b.Bytes())
 }
 
-func serveStyle(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "max-age=300")
-	http.ServeFileFS(w, r, files, "page/style.css")
+func serveFile(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=300")
+		http.ServeFileFS(w, r, files, "page/"+name)
+	}
 }
 
-// headers close every page to frames, scripts and foreign forms. form-action
+// headers close every page to frames, foreign scripts and foreign forms. form-action
 // names the clients too: browsers hold the redirect after a form against it.
 func (s *state) headers(next http.Handler) http.Handler {
-	policy := "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action " +
+	policy := "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; frame-ancestors 'none'; form-action " +
 		strings.Join(append([]string{"'self'"}, s.sites()...), " ")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
+		// Not no-referrer: browsers then send "Origin: null" with our own forms.
+		h.Set("Referrer-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
 		next.ServeHTTP(w, r)
 	})
