@@ -54,13 +54,13 @@ func openingsOf(actor Actor, texts map[string]string) map[string]string {
 }
 
 // refused records an attempt that came to nothing and returns the fault that
-// stopped it. Only refusals are recorded (role, separation of duties, state,
-// staleness, a denying check): a field that was filled in wrongly is none, and a
+// stopped it. Only refusals are recorded (role, separation of duties, visibility,
+// state, staleness, a denying check): a field that was filled in wrongly is none, and a
 // failure of the portal itself is for the log. It runs in a transaction of its own, because
 // the one of the attempt was rolled back.
 func (p *Portal) refused(ctx context.Context, actor Actor, t ledger.Type, kind, id string, refs EntryRefs, cause error) error {
 	f := fault.As(cause)
-	if f == nil || (f.Kind == fault.Invalid && !errors.Is(cause, errDenied)) || f.Kind == fault.NotFound || f.Kind == fault.Unavailable {
+	if f == nil || (f.Kind == fault.Invalid && !errors.Is(cause, errDenied)) || (f.Kind == fault.NotFound && !errors.Is(cause, errHidden)) || f.Kind == fault.Unavailable {
 		return cause
 	}
 	e := p.entry(actor, t, kind, id)
@@ -75,6 +75,9 @@ func (p *Portal) refused(ctx context.Context, actor Actor, t ledger.Type, kind, 
 	}
 	return cause
 }
+
+// errHidden is the cause of a NotFound fault about something that is there, but not for this person.
+var errHidden = errors.New("not visible to the person")
 
 // errDenied is the cause of a fault by which a check, not a field, refuses.
 var errDenied = errors.New("denied by a check")

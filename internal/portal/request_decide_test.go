@@ -99,7 +99,7 @@ func TestNobodyDecidesOnTheirOwn(t *testing.T) {
 	for _, subject := range []string{"ana-admin", "all"} {
 		d.refused(d.as(subject), approve(ref, "capacity"), fault.Forbidden)
 	}
-	assert.Len(t, d.entries(ref.Number, ledger.RequestDecided, ledger.Refused), 7+1+2, "every refused attempt is on record")
+	assert.Len(t, d.entries(ref.Number, ledger.RequestDecided, ledger.Refused), 7+1+1+2, "every refused attempt is on record")
 	d.intact()
 }
 

@@ -109,7 +109,7 @@ func (p *Portal) sees(_ context.Context, _ Reader, actor Actor, r request.Reques
 			return nil
 		}
 	}
-	return fault.Newf(fault.NotFound, "There is no request %d that you may see.", r.Number)
+	return fault.Newf(fault.NotFound, "There is no request %d that you may see.", r.Number).Because(errHidden)
 }
 
 func routeNamesUnit(r request.Request, unitID string) bool {

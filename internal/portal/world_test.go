@@ -55,6 +55,8 @@ people:
   - {issuer: "https://id.example.org", subject: kofi, name: Kofi, groups: [capacity]}
   - {issuer: "https://id.example.org", subject: otto, name: Otto, groups: [audit]}
   - {issuer: "https://id.example.org", subject: pia, name: Pia, groups: [platform]}
+  - {issuer: "https://id.example.org", subject: iris, name: Iris, groups: [compliance]}
+  - {issuer: "https://id.example.org", subject: finn, name: Finn, groups: [finance]}
   - {issuer: "https://id.example.org", subject: ana-admin, name: Ana (admin), groups: [vision-leads, capacity], linked_to: ana}
   - {issuer: "https://id.example.org", subject: all, name: Allround, groups: [vision, vision-leads, capacity]}
 roles:
@@ -63,6 +65,8 @@ roles:
   - {group: speech, role: requester, scope: {kind: team, id: speech}}
   - {group: capacity, role: capacity_manager, scope: {kind: cluster, id: east}}
   - {group: audit, role: auditor, scope: {kind: organisation}}
+  - {group: compliance, role: compliance_officer, scope: {kind: organisation}}
+  - {group: finance, role: finance, scope: {kind: organisation}}
   - {group: platform, role: platform_admin, scope: {kind: organisation}}
 clusters: [{id: east, name: East, kind: kubernetes, root_cohort: east}]
 pools:
