@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 )
@@ -30,12 +31,12 @@ func (t *tx) SaveTick(ctx context.Context, name string, at time.Time) error {
 }
 
 func (r reader) ticked(ctx context.Context, query, name string) (time.Time, error) {
-	var rows []*time.Time
+	var rows []sql.NullTime
 	if err := r.all(ctx, &rows, query, name); err != nil {
 		return time.Time{}, fmt.Errorf("load tick: %w", err)
 	}
-	if len(rows) == 0 || rows[0] == nil {
+	if len(rows) == 0 || !rows[0].Valid {
 		return time.Time{}, nil
 	}
-	return rows[0].UTC(), nil
+	return rows[0].Time.UTC(), nil
 }

@@ -41,6 +41,7 @@ func (p *Portal) DecideRequest(ctx context.Context, actor Actor, in DecideInput)
 	if err != nil {
 		return DecideResult{}, p.refused(ctx, actor, ledger.RequestDecided, "request", seen.ID, refsOf(seen, nil), err)
 	}
+	p.reached("decision.commit.after")
 	return out, nil
 }
 
@@ -120,6 +121,7 @@ func (p *Portal) decide(ctx context.Context, tx Tx, actor Actor, r request.Reque
 		return DecideResult{}, err
 	}
 	out.RequestRef = refOf(r)
+	p.reached("decision.commit.before")
 	return out, nil
 }
 
