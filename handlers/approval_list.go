@@ -43,7 +43,7 @@ func (s *server) approvalList(w http.ResponseWriter, r *http.Request) error {
 func approvalRowOf(row portal.RequestRow) web.ApprovalRow {
 	v := web.ApprovalRow{
 		ID: decimal(row.Number), Number: requestWord(row.Number), Stage: row.StageName, Who: row.RequesterName, Project: row.ProjectName,
-		Team: row.TeamName, Env: row.Environment, Purpose: row.Purpose, Lines: rowLines(row.Lines), Waiting: at(row.WaitingSince), Due: at(row.DueAt),
+		Team: row.TeamName, Env: row.Environment, Purpose: row.Purpose, Lines: rowLines(row.Lines, row.State), Waiting: at(row.WaitingSince), Due: at(row.DueAt),
 	}
 	if row.Warnings > 0 {
 		v.Warnings = []string{web.Many(int64(row.Warnings), "check warns", "checks warn")}

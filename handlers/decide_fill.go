@@ -7,6 +7,7 @@ import (
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/paths"
 	"quartermaster/internal/portal"
+	"quartermaster/internal/request"
 	"quartermaster/web"
 )
 
@@ -63,7 +64,7 @@ func decideViewOf(d portal.DecisionDetail, f *form, now time.Time) web.RequestDe
 func decideLineOf(i int, l portal.DetailLine, d portal.DecisionDetail, f *form) web.DecideLine {
 	line := web.DecideLine{
 		Pool: web.Link{Text: l.Now.PoolName, Href: paths.Pool(l.PoolID)}, Cluster: l.Now.ClusterName, Kind: string(l.Kind), Unit: units(l.Now.Unit),
-		Was: figure(l.Now.Current, orElse(l.Now.Why, "not read yet")), Figures: detailFigures(l), Start: at(l.Start), End: at(l.End),
+		Was: figure(l.Now.Current, orElse(l.Now.Why, "not read yet")), Figures: detailFigures(l, request.InReview), Start: at(l.Start), End: at(l.End),
 		Grant: f.field("grant."+decimal(int64(i)), "Grant", true), Until: f.field("until."+decimal(int64(i)), "Until (UTC)", false),
 	}
 	line.Grant.Type, line.Grant.Min, line.Grant.Unit, line.Until.Type = "number", "0", line.Unit, "date"

@@ -7,6 +7,7 @@ import (
 
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/portal"
+	"quartermaster/internal/request"
 	"quartermaster/web"
 )
 
@@ -51,6 +52,15 @@ func figure(m fleet.Measure, why string) web.Figure {
 		return web.Unknown(why)
 	}
 	return web.Figure{Value: amount(m.Amount)}
+}
+
+// grantedFigure is what was granted. While people still decide, what some of them
+// approved is not granted yet: it is the reason, not the figure.
+func grantedFigure(m fleet.Measure, state request.State) web.Figure {
+	if m.Known && state.Open() {
+		return web.Unknown("not granted yet; " + amount(m.Amount) + " approved so far")
+	}
+	return figure(m, "nobody decided yet")
 }
 
 func exactly(q fleet.Quantity) web.Figure { return web.Figure{Value: amount(q)} }

@@ -33,6 +33,12 @@ var done = map[ledger.Type]struct{ did, tried string }{
 	ledger.RequestCommented: {"commented", "tried to comment"},
 	ledger.GrantMade:        {"granted", "tried to grant"},
 	ledger.GrantEnded:       {"ended a grant", "tried to end a grant"},
+	ledger.GrantStarted:     {"started a grant", "tried to start a grant"},
+	ledger.ChangeBegun:      {"began to apply the change", "could not begin the change"},
+	ledger.ChangeHeld:       {"held the change back", "held the change back"},
+	ledger.ChangeTakeover:   {"allowed the takeover", "tried to allow a takeover"},
+	ledger.ChangeRetried:    {"started the change again", "tried to start the change again"},
+	ledger.IssuerMoved:      {"carried people over from another provider", "tried to carry people over"},
 	ledger.ChangePlanned:    {"planned the change", "could not plan the change"},
 	ledger.ChangeApplied:    {"applied the change", "could not apply the change"},
 	ledger.ChangeVerified:   {"read the change back", "read back something else"},
@@ -66,8 +72,8 @@ func whatHappened(e ledger.Entry) string {
 			text += " in stage " + f["stage"]
 		}
 	case ledger.RequestState:
-		if f["state"] != "" {
-			text += ": " + f["state"]
+		if f["to"] != "" {
+			text += ": " + f["to"]
 		}
 	case ledger.ClusterMode:
 		switch {

@@ -112,7 +112,7 @@ func olderNewer(r *http.Request, next string) (older, newer string) {
 func requestRowOf(row portal.RequestRow) web.RequestRow {
 	v := web.RequestRow{
 		ID: decimal(row.Number), Number: requestWord(row.Number), State: web.StateBadge(string(row.State)), Project: row.ProjectName, Team: row.TeamName,
-		Environment: row.Environment, Purpose: row.Purpose, Who: row.RequesterName, Lines: rowLines(row.Lines), Next: row.StageName,
+		Environment: row.Environment, Purpose: row.Purpose, Who: row.RequesterName, Lines: rowLines(row.Lines, row.State), Next: row.StageName,
 		Submitted: row.CreatedAt, Changed: row.CreatedAt,
 	}
 	if row.WaitingSince != nil {
@@ -121,11 +121,11 @@ func requestRowOf(row portal.RequestRow) web.RequestRow {
 	return v
 }
 
-func rowLines(lines []portal.RequestRowLine) []web.RequestRowLine {
+func rowLines(lines []portal.RequestRowLine, state request.State) []web.RequestRowLine {
 	var out []web.RequestRowLine
 	for _, l := range lines {
 		out = append(out, web.RequestRowLine{Pool: l.PoolName, Figures: web.FigureLine{
-			Unit: "GPUs", Asked: exactly(l.Asked), Granted: figure(l.Granted, "nobody decided yet"),
+			Unit: "GPUs", Asked: exactly(l.Asked), Granted: grantedFigure(l.Granted, state),
 			Enforced: figure(l.Enforced, "not read yet"), InUse: figure(l.InUse, "not read yet"),
 		}})
 	}

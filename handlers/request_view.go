@@ -47,7 +47,7 @@ func requestViewOf(d portal.RequestDetail, me org.Person) web.RequestView {
 		Revision: d.Request.Revision.Number, CanComment: d.MayComment, CommentKey: newKey(), Cannot: d.WhyNot,
 	}
 	for _, l := range d.Lines {
-		v.Lines = append(v.Lines, requestLineOf(l, c.Environment))
+		v.Lines = append(v.Lines, requestLineOf(l, c.Environment, d.Request.State))
 	}
 	for _, k := range d.Checks {
 		v.Checks = append(v.Checks, checkOf(k.Result))
@@ -99,6 +99,8 @@ func nextOf(n portal.NextStep) web.Next {
 	switch {
 	case n.Yours:
 		v.Tone = web.NeedsYou
+	case n.Held:
+		v.Tone = web.Done
 	case n.Over:
 		v.Tone = web.Neutral
 	}
@@ -134,10 +136,10 @@ func requestFacts(d portal.RequestDetail) []web.Fact {
 }
 
 // requestLineOf is asked → granted → enforced → in use of one pool.
-func requestLineOf(l portal.DetailLine, environment string) web.RequestLine {
+func requestLineOf(l portal.DetailLine, environment string, state request.State) web.RequestLine {
 	v := web.RequestLine{
 		Pool: web.Link{Text: l.Now.PoolName, Href: paths.Pool(l.PoolID)}, Cluster: l.Now.ClusterName, Environment: environment, Kind: string(l.Kind),
-		Was: figure(l.Current, "not read when it was submitted"), Figures: detailFigures(l), Start: at(l.Start), End: at(l.End),
+		Was: figure(l.Current, "not read when it was submitted"), Figures: detailFigures(l, state), Start: at(l.Start), End: at(l.End),
 	}
 	if l.Grant != nil {
 		v.Start, v.End = at(l.Grant.Start), at(l.Grant.End)
@@ -160,10 +162,10 @@ func measureWord(m fleet.Measure) string {
 	return amount(m.Amount)
 }
 
-func detailFigures(l portal.DetailLine) web.FigureLine {
+func detailFigures(l portal.DetailLine, state request.State) web.FigureLine {
 	why := orElse(l.Now.Why, "not read yet")
 	return web.FigureLine{
-		Unit: units(l.Now.Unit), Asked: exactly(l.Asked), Granted: figure(l.Granted, "nobody decided yet"),
+		Unit: units(l.Now.Unit), Asked: exactly(l.Asked), Granted: grantedFigure(l.Granted, state),
 		Enforced: figure(l.Now.Current, why), InUse: figure(l.Now.InUse, why), Pending: figure(l.Now.PendingAmount, why), AsOf: at(l.Now.At), Stale: l.Now.Stale,
 	}
 }

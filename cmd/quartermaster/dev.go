@@ -328,7 +328,7 @@ func (d *devSite) serveIdentity(l net.Listener, cfg config.Config) (clientSecret
 // The provider's address changes with the port, and people are (issuer, subject):
 // those of an earlier run are carried over.
 func (d *devSite) fill(ctx context.Context, s *site, cfg config.Config) error {
-	actor := portal.Actor{System: "dev", Via: "import"}
+	actor := portal.Actor{System: "command:dev", Via: "import"}
 	before, err := d.kept("issuer", func() (string, error) { return cfg.Identity.Issuer, nil })
 	if err != nil {
 		return err

@@ -170,7 +170,7 @@ func activeStep(v RequestDetail) NextStep {
 	if ends != nil {
 		return NextStep{What: "The grant ends and the limits go back", By: ends}
 	}
-	return NextStep{What: "Nothing: the limits are in force"}
+	return NextStep{What: "The limits are in force", Held: true}
 }
 
 func publicOf(err error) string {

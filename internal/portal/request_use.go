@@ -320,6 +320,7 @@ type NextStep struct {
 	Note  string
 	Yours bool // the actor has to act
 	Over  bool // nothing follows
+	Held  bool // what was granted is in force
 }
 
 // DecisionDetail is the page on which one stage is decided.
