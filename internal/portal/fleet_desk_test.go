@@ -44,7 +44,7 @@ func yardPools() []sim.Pool {
 		return sim.Pool{Key: fleet.PoolKey{Flavor: flavor, Resource: "nvidia.com/gpu"}, Product: flavor, Unit: fleet.Card, Nodes: 4, PerNode: 8,
 			CPUPerUnit: fleet.Count(8), MemoryPerUnit: fleet.MustQuantity("64Gi")}
 	}
-	return []sim.Pool{pool("h100"), pool("a100")}
+	return []sim.Pool{pool("h100"), pool("a100"), pool("l40s")}
 }
 
 func (y *yard) mode(modes ...fleet.Mode) {
