@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"quartermaster/internal/fleet"
+	"quartermaster/internal/org"
 	"quartermaster/internal/paths"
 	"quartermaster/internal/portal"
 	"quartermaster/web"
@@ -16,9 +17,9 @@ var changeBadges = map[portal.ChangeState]web.Tone{
 }
 
 // changeOf is the work on one cluster, planned → applied → verified.
-func changeOf(c portal.DetailChange, mayTakeover bool) web.Change {
+func changeOf(c portal.DetailChange, me org.Person) web.Change {
 	v := web.Change{
-		ID: c.ID, Cluster: web.Link{Text: c.ClusterName, Href: paths.Cluster(c.ClusterID)}, Simulated: c.Simulated,
+		ID: c.ID, Cluster: clusterLink(me, c.ClusterID, c.ClusterName), Simulated: c.Simulated,
 		State: web.Badge{Tone: changeBadges[c.State], Word: string(c.State)}, What: changeWord(c), PlannedAt: c.CreatedAt,
 		AppliedAt: at(c.AppliedAt), Problem: c.Problem,
 	}
@@ -28,7 +29,7 @@ func changeOf(c portal.DetailChange, mayTakeover bool) web.Change {
 	if c.Plan != nil {
 		v.Objects = diffOf(c.Plan, c.ClusterName, c.ReadBack)
 	}
-	if c.State == portal.ChangeStopped && mayTakeover && c.Plan != nil && len(c.Plan.Conflicts) > 0 {
+	if c.State == portal.ChangeStopped && takeover.includes(me) && c.Plan != nil && len(c.Plan.Conflicts) > 0 {
 		v.Takeover = paths.ChangeTakeover(c.ID)
 	}
 	return v

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"quartermaster/internal/fleet"
+	"quartermaster/internal/org"
 	"quartermaster/internal/paths"
 	"quartermaster/internal/portal"
 	"quartermaster/web"
@@ -20,7 +21,7 @@ func (s *server) clusterView(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, web.ClusterPage(s.clusterFrame(r, d.Cluster), s.clusterViewOf(d, takeover.includes(actorOf(r).Person))))
+	return s.render(w, r, web.ClusterPage(s.clusterFrame(r, d.Cluster), s.clusterViewOf(d, actorOf(r).Person)))
 }
 
 func (s *server) clusterFrame(r *http.Request, c portal.Cluster, crumbs ...web.Link) web.Frame {
@@ -33,7 +34,7 @@ func (s *server) clusterFrame(r *http.Request, c portal.Cluster, crumbs ...web.L
 	return f
 }
 
-func (s *server) clusterViewOf(d portal.ClusterDetail, mayTakeover bool) web.ClusterView {
+func (s *server) clusterViewOf(d portal.ClusterDetail, me org.Person) web.ClusterView {
 	c := d.Cluster
 	v := web.ClusterView{
 		ID: c.ID, Name: c.Name, Server: c.Server, Simulated: isSimulated(c.Kind), Mode: string(c.Mode), Paused: c.Paused,
@@ -60,7 +61,11 @@ func (s *server) clusterViewOf(d portal.ClusterDetail, mayTakeover bool) web.Clu
 		v.Bindings = append(v.Bindings, bindingOf(b))
 	}
 	for _, x := range d.Changes {
-		v.Waiting = append(v.Waiting, changeOf(portal.DetailChange{Change: x.Change, ClusterName: c.Name, Simulated: v.Simulated, ClusterMode: c.Mode, Paused: c.Paused, Binding: x.Binding}, mayTakeover && x.MayTakeover))
+		change := changeOf(portal.DetailChange{Change: x.Change, ClusterName: c.Name, Simulated: v.Simulated, ClusterMode: c.Mode, Paused: c.Paused, Binding: x.Binding}, me)
+		if !x.MayTakeover {
+			change.Takeover = ""
+		}
+		v.Waiting = append(v.Waiting, change)
 	}
 	for _, p := range d.Polls {
 		v.Polls = append(v.Polls, web.ClusterPoll{At: p.At, Took: p.Took, OK: p.OK, Text: p.Problem})
@@ -114,7 +119,7 @@ func foundOf(d fleet.Discovery, pools []portal.PoolState) web.ClusterFound {
 		}
 		for _, known := range pools {
 			if known.Key == p.Key {
-				found.Link, found.Rate = paths.Pool(known.ID), poolRowOf(known).Rate
+				found.Link, found.Rate = paths.Pool(known.ID), rateOf(known)
 			}
 		}
 		v.Pools = append(v.Pools, found)
@@ -152,7 +157,7 @@ func foundLimitOf(l portal.LimitRow, d portal.ClusterDetail) web.FoundLimit {
 		v.Owner = "Quartermaster"
 	}
 	v.Value.Note = strings.Join(l.Findings, "; ")
-	if l.Queue != "" && !l.Adopted && !l.Ours && d.MayManage {
+	if l.Queue != "" && !l.Adopted && d.MayManage {
 		v.Adopt = paths.With(paths.ClusterAdopt(d.Cluster.ID), "queue", l.Queue)
 	}
 	return v

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sort"
 
+	"quartermaster/internal/org"
 	"quartermaster/internal/paths"
 	"quartermaster/internal/portal"
 	"quartermaster/web"
@@ -25,14 +26,14 @@ func (s *server) historyEntry(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, web.HistoryEntryPage(s.frame(r, "Entry "+decimal(d.Row.Ordinal), web.Link{Text: "History", Href: paths.History}), s.entryViewOf(d, words)))
+	return s.render(w, r, web.HistoryEntryPage(s.frame(r, "Entry "+decimal(d.Row.Ordinal), web.Link{Text: "History", Href: paths.History}), s.entryViewOf(d, words, actorOf(r).Person)))
 }
 
-func (s *server) entryViewOf(d portal.EntryDetail, words names) web.HistoryEntry {
+func (s *server) entryViewOf(d portal.EntryDetail, words names, me org.Person) web.HistoryEntry {
 	e := d.Row
 	v := web.HistoryEntry{
 		Entry: decimal(e.Ordinal), Permalink: s.origin + paths.HistoryEntry(e.Entry.ID), Row: historyRow(e, words.pools, words.clusters),
-		Facts: entryFacts(e, words), Reason: reasonOf(e), JSON: indented(e.Canonical), Canonical: string(e.Canonical), Digest: e.Digest,
+		Facts: entryFacts(e, words, me), Reason: reasonOf(e), JSON: indented(e.Canonical), Canonical: string(e.Canonical), Digest: e.Digest,
 		Intact: web.Badge{Tone: web.Done, Word: "links hold"}, IntactText: "The digest fits the content, and the link fits the entry before on this object.",
 	}
 	if !d.Intact {
@@ -58,7 +59,7 @@ func (s *server) entryViewOf(d portal.EntryDetail, words names) web.HistoryEntry
 	return v
 }
 
-func entryFacts(e portal.EntryRow, words names) []web.Fact {
+func entryFacts(e portal.EntryRow, words names, me org.Person) []web.Fact {
 	x := e.Entry
 	var facts []web.Fact
 	add := func(label, text string, mono bool) {
@@ -82,7 +83,8 @@ func entryFacts(e portal.EntryRow, words names) []web.Fact {
 		facts = append(facts, web.Fact{Label: "project", Text: orElse(e.ProjectName, e.ProjectID), Href: paths.Project(e.ProjectID)})
 	}
 	if e.ClusterID != "" {
-		facts = append(facts, web.Fact{Label: "cluster", Text: nameOr(words.clusters, e.ClusterID), Href: paths.Cluster(e.ClusterID)})
+		l := clusterLink(me, e.ClusterID, words.clusters[e.ClusterID])
+		facts = append(facts, web.Fact{Label: "cluster", Text: l.Text, Href: l.Href})
 	}
 	add("object", x.Object.Kind+" "+x.Object.ID, true)
 	add("revision", x.Object.Revision, false)

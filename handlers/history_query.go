@@ -62,6 +62,10 @@ func (s *server) personFilter(r *http.Request, f *form, q *portal.EntryQuery) er
 		q.PersonID = name
 		return nil
 	}
+	if !census.includes(actorOf(r).Person) {
+		f.reject("person", "Write the name into the first field. Only who may see everybody can choose a person.")
+		return nil
+	}
 	page, err := s.Portal.ListPeople(r.Context(), actorOf(r), portal.PeopleQuery{Search: name, Limit: 2})
 	if err != nil {
 		return err
@@ -139,6 +143,9 @@ func historyFilters(r *http.Request, pools []portal.PoolState, projects []web.Op
 	}}
 	if len(projects) == 0 {
 		f.Fields[2] = web.Filter{Name: "project", Label: "Project id", Value: in.Get("project")}
+	}
+	if !census.includes(actorOf(r).Person) {
+		f.Fields = slices.Delete(f.Fields, 1, 2)
 	}
 	return f
 }

@@ -40,7 +40,7 @@ func (s *server) peopleList(w http.ResponseWriter, r *http.Request) error {
 }
 
 func personRowOf(p org.Person) web.PersonRow {
-	row := web.PersonRow{Name: p.Name, Login: orElse(p.Email, p.Subject), Identity: p.Issuer + " · " + p.Subject}
+	row := web.PersonRow{Name: p.Name, Login: orElse(p.Email, p.Subject), Identity: p.Issuer + " · " + p.Subject, LastSeen: at(p.LastSignIn)}
 	for _, a := range p.Roles {
 		row.Roles = append(row.Roles, web.Member{Role: roleWord(a), From: "group " + a.Group})
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"quartermaster/internal/org"
 	"quartermaster/internal/paths"
 	"quartermaster/internal/portal"
 	"quartermaster/web"
@@ -18,7 +19,7 @@ func (s *server) poolList(w http.ResponseWriter, r *http.Request) error {
 	v := web.PoolList{Empty: web.Empty{Icon: "pools", Title: "No pools yet", Text: "A pool is one kind of accelerator on one cluster. They come with the organisation file and are found when a cluster is connected."}}
 	f := s.frame(r, "Pools")
 	for _, p := range all {
-		v.Rows = append(v.Rows, poolRowOf(p))
+		v.Rows = append(v.Rows, poolRowOf(p, actorOf(r).Person))
 		f = markPool(f, p)
 	}
 	return s.render(w, r, web.PoolListPage(f, v))
@@ -29,17 +30,22 @@ func markPool(f web.Frame, p portal.PoolState) web.Frame {
 	return markStale(f, p.ClusterName, web.Headroom{Stale: p.Stale, AsOf: at(p.ObservedAt)})
 }
 
-func poolRowOf(p portal.PoolState) web.PoolRow {
+func poolRowOf(p portal.PoolState, me org.Person) web.PoolRow {
 	row := web.PoolRow{
-		Pool: web.Link{Text: p.Name, Href: paths.Pool(p.ID)}, Cluster: web.Link{Text: p.ClusterName, Href: paths.Cluster(p.ClusterID)}, Simulated: isSimulated(p.ClusterKind),
+		Pool: web.Link{Text: p.Name, Href: paths.Pool(p.ID)}, Cluster: clusterLink(me, p.ClusterID, p.ClusterName), Simulated: isSimulated(p.ClusterKind),
 		Resource: p.Key.Resource, Product: orElse(p.Product, p.Name), Kind: unitSaid(p.Unit), Tier: p.Tier,
 		Headroom: headroomOfPool(p), Pending: figure(p.Pending, "not read yet"),
 	}
-	row.Rate = web.Money{Minor: p.HourlyCents, Currency: p.Currency}
-	if p.HourlyCents == 0 {
-		row.Rate = web.Money{Unknown: "the pool has no hourly rate"}
-	}
+	row.Rate = rateOf(p)
 	return row
+}
+
+// rateOf is the price of one unit and hour.
+func rateOf(p portal.PoolState) web.Money {
+	if p.HourlyCents == 0 {
+		return web.Money{Unknown: "the pool has no hourly rate"}
+	}
+	return web.Money{Minor: p.HourlyCents, Currency: p.Currency}
 }
 
 // poolView is the page of one pool.
@@ -54,7 +60,8 @@ func (s *server) poolView(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p := d.Pool
-	v := web.PoolView{Row: poolRowOf(p), Facts: poolFacts(d)}
+	v := web.PoolView{Row: poolRowOf(p, actorOf(r).Person)}
+	v.Facts = poolFacts(d, v.Row)
 	for _, h := range d.Holders {
 		v.Held = append(v.Held, web.PoolHolder{Project: projectLink(h.Project), Team: h.TeamName, Line: poolLineOf(h)})
 	}
@@ -67,17 +74,17 @@ func (s *server) poolView(w http.ResponseWriter, r *http.Request) error {
 	return s.render(w, r, web.PoolPage(markPool(s.frame(r, p.Name, web.Link{Text: "Pools", Href: paths.Pools}), p), v))
 }
 
-func poolFacts(d portal.PoolDetail) []web.Fact {
+func poolFacts(d portal.PoolDetail, row web.PoolRow) []web.Fact {
 	p := d.Pool
 	facts := []web.Fact{
-		{Label: "cluster", Text: p.ClusterName, Href: paths.Cluster(p.ClusterID)},
+		{Label: "cluster", Text: row.Cluster.Text, Href: row.Cluster.Href},
 		{Label: "flavor", Text: p.Key.Flavor, Mono: true},
 		{Label: "resource", Text: p.Key.Resource, Mono: true},
 		{Label: "one unit is", Text: unitSaid(p.Unit)},
 		{Label: "capacity", Text: measureWord(p.Capacity) + " " + units(p.Unit)},
 		{Label: "cards", Text: measureWord(p.Cards)},
 		{Label: "tier", Text: orElse(p.Tier, "–")},
-		{Label: "rate, an hour", Text: poolRowOf(p).Rate.String()},
+		{Label: "rate, an hour", Text: row.Rate.String()},
 	}
 	if p.Nodes != nil {
 		facts = append(facts, web.Fact{Label: "nodes", Text: decimal(int64(*p.Nodes))})

@@ -56,7 +56,7 @@ func requestViewOf(d portal.RequestDetail, me org.Person) web.RequestView {
 		v.Decisions = append(v.Decisions, decisionOf(x, d.Lines))
 	}
 	for _, x := range d.Changes {
-		v.Changes = append(v.Changes, changeOf(x, me.Has(org.CapacityManager)))
+		v.Changes = append(v.Changes, changeOf(x, me))
 	}
 	for _, g := range d.Places {
 		v.Grants = append(v.Grants, web.GrantBox{Cluster: g.ClusterName, Namespace: g.Namespace, Queue: g.LocalQueue, Until: at(g.Until), Manifest: g.Manifest})

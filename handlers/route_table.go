@@ -32,8 +32,8 @@ var (
 	// operates: sees clusters, how they are reached and what they enforce.
 	operates = who{roles: []org.Role{org.CapacityManager, org.Compliance, org.Auditor, org.PlatformAdmin}}
 	admin    = who{roles: []org.Role{org.PlatformAdmin}}
-	// tests: may ask a cluster who it is.
-	tests    = who{roles: []org.Role{org.CapacityManager, org.PlatformAdmin}}
+	// census: sees who holds which role.
+	census   = who{roles: []org.Role{org.Compliance, org.Auditor, org.PlatformAdmin}}
 	takeover = who{roles: []org.Role{org.CapacityManager}}
 	jobs     = who{roles: []org.Role{org.Auditor, org.PlatformAdmin}}
 )
@@ -89,7 +89,7 @@ func (s *server) routes() []route {
 		{post, paths.Clusters, admin, s.clusterConnect},
 		{get, paths.ClusterConnect, admin, s.clusterConnectAsk},
 		{get, paths.ClusterPattern, operates, s.clusterView},
-		{post, paths.ClusterTestPattern, tests, s.clusterTest},
+		{post, paths.ClusterTestPattern, admin, s.clusterTest},
 		{get, paths.ClusterModePattern, admin, s.clusterModeAsk},
 		{post, paths.ClusterModePattern, admin, s.clusterMode},
 		{get, paths.ClusterPausePattern, admin, s.clusterPauseAsk},
@@ -99,7 +99,7 @@ func (s *server) routes() []route {
 		{get, paths.ChangeTakeoverPattern, takeover, s.changeTakeoverAsk},
 		{post, paths.ChangeTakeoverPattern, takeover, s.changeTakeover},
 
-		{get, paths.People, records, s.peopleList},
+		{get, paths.People, census, s.peopleList},
 		{get, paths.Jobs, jobs, s.jobsUI},
 		{get, paths.Jobs + "/*", jobs, s.jobsUI},
 	}

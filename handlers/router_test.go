@@ -21,6 +21,11 @@ import (
 	"quartermaster/internal/portal"
 )
 
+var (
+	discard = slog.New(slog.DiscardHandler)
+	ready   = func(context.Context) error { return nil }
+)
+
 // without is a portal whose use cases are not reached by a test.
 type without struct {
 	UseCases
@@ -38,7 +43,7 @@ func bare(t *testing.T, u without, change ...func(*Config)) (http.Handler, *byte
 	logged := &bytes.Buffer{}
 	cfg := Config{
 		Portal: u, Log: slog.New(slog.NewJSONHandler(logged, nil)), BaseURL: "http://portal.test", Assets: http.NotFoundHandler(),
-		Ready: func(context.Context) error { return nil },
+		Ready: ready,
 	}
 	for _, c := range change {
 		c(&cfg)

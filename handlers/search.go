@@ -61,7 +61,7 @@ func (s *server) find(r *http.Request, a portal.Actor, q string, v *web.SearchVi
 	if requests.Next != "" {
 		v.AllRequests = paths.With(paths.Requests, "tab", "all", "q", q)
 	}
-	if records.includes(a.Person) {
+	if census.includes(a.Person) {
 		people, err := s.Portal.ListPeople(ctx, a, portal.PeopleQuery{Search: q, Limit: searchEach})
 		if err != nil {
 			return err

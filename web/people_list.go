@@ -16,6 +16,5 @@ type PersonRow struct {
 	Login    string
 	Identity string // issuer and subject, short
 	Roles    []Member
-	LastSeen time.Time
-	Factor   string // "one-time code since 1 Nov 2026", "none yet"
+	LastSeen time.Time // last sign-in; zero: never
 }
