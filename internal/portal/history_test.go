@@ -58,7 +58,7 @@ func TestAuditorTakesTheHistoryAway(t *testing.T) {
 	assert.Equal(t, "12", rows[0]["granted"])
 	assert.Equal(t, "16", rows[0]["asked"])
 	assert.Equal(t, "capacity_manager", rows[0]["role"])
-	assert.Equal(t, "2026-12-02T12:00:00Z", rows[0]["at"])
+	assert.Equal(t, "2026-12-02T12:00:02Z", rows[0]["at"])
 	assert.Equal(t, fmt.Sprint(ref.Number), rows[0]["request"])
 	assert.Equal(t, "'=HYPERLINK(\"http://x\"), yes", rows[1]["reason"])
 	rejected := d.exported("otto", portal.EntryQuery{Types: []ledger.Type{ledger.RequestDecided}, PoolID: "a100"})

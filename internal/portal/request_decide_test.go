@@ -338,7 +338,7 @@ func TestTemporaryGrantGivesWayToTheFormerOne(t *testing.T) {
 	d.decide("cleo", approve(more, "capacity"))
 	assert.Equal(t, request.Applying, d.detail(ref.Number).Request.State)
 	b := d.detail(ref.Number).Changes[0].Binding
-	for at, want := range map[time.Time]string{noon: "16", end: "8"} {
+	for at, want := range map[time.Time]string{d.clock(): "16", end: "8"} {
 		desired, err := d.DesiredFor(t.Context(), d.store, b.ID, at)
 		require.NoError(t, err)
 		assert.Equal(t, want, desired.Limits[0].Nominal.String(), at)

@@ -168,6 +168,7 @@ func approve(ref portal.RequestRef, stage string, granted ...int64) portal.Decid
 
 func (d *desk) decide(subject string, in portal.DecideInput) portal.DecideResult {
 	d.t.Helper()
+	d.pass(time.Second) // decisions are ordered by their time
 	out, err := d.DecideRequest(d.t.Context(), d.as(subject), in)
 	require.NoError(d.t, err)
 	return out
