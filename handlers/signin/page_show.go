@@ -36,7 +36,11 @@ func WebPages(d Door) Pages {
 		},
 		Refused: func(w http.ResponseWriter, r *http.Request, status int, v RefusedPage) {
 			what, do, _ := strings.Cut(v.Text, ". ")
-			d.show(w, r, status, web.SignInRefusedPage(d.frame(w, r, "Nobody was signed in"), web.SignInRefused{
+			title := "Nobody was signed in"
+			if v.StepUp {
+				title = "Nothing was confirmed"
+			}
+			d.show(w, r, status, web.SignInRefusedPage(d.frame(w, r, title), web.SignInRefused{
 				Reason: strings.TrimSuffix(what, ".") + ".", Do: do, SignIn: signInLink(v.Next), Record: v.Record,
 			}))
 		},

@@ -87,6 +87,7 @@ type RefusedPage struct {
 	Text   string // what happened and what to do
 	Record string // number in the ledger; empty when not recorded
 	Next   string
+	StepUp bool // the person is signed in, but did not prove a second factor
 }
 
 // StepUpPage asks for a one-time code. It posts code and back to paths.StepUp.

@@ -157,7 +157,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, attempt Refused
 			return err
 		}
 	}
-	h.cfg.Pages.Refused(w, r, status, RefusedPage{Reason: attempt.Reason, Text: sentence, Record: record, Next: attempt.Next})
+	h.cfg.Pages.Refused(w, r, status, RefusedPage{Reason: attempt.Reason, Text: sentence, Record: record, Next: attempt.Next, StepUp: attempt.StepUp && attempt.Session.PersonID != ""})
 	return nil
 }
 

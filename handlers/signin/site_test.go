@@ -41,7 +41,6 @@ type party struct {
 	clientID, secret string
 	acr              []string
 	alice, bob       string // passwords; alice has one-time codes
-	stepUp           func(p *site, b *oidcpeer.Browser, page oidcpeer.Page) oidcpeer.Page
 	silent           bool
 	start            func(t *testing.T, site string) (issuer string)
 }

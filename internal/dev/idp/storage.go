@@ -182,9 +182,9 @@ type publicKey struct{ signingKey }
 
 func (k publicKey) Key() any { return &k.key.PublicKey }
 
-func (s storage) SigningKey(context.Context) (op.SigningKey, error) { return signingKey{s.state}, nil }
+func (s storage) SigningKey(context.Context) (op.SigningKey, error) { return signingKey(s), nil }
 func (s storage) KeySet(context.Context) ([]op.Key, error) {
-	return []op.Key{publicKey{signingKey{s.state}}}, nil
+	return []op.Key{publicKey{signingKey(s)}}, nil
 }
 
 func (s storage) SignatureAlgorithms(context.Context) ([]jose.SignatureAlgorithm, error) {
