@@ -39,7 +39,7 @@ func (p *Portal) ViewDecision(ctx context.Context, actor Actor, number int64, en
 		return DecisionDetail{}, err
 	}
 	c := r.Revision.Content
-	at, err := loadPlace(ctx, p.Store, c.ProjectID, c.Environment)
+	at, err := p.place(ctx, p.Store, c)
 	if err != nil {
 		return DecisionDetail{}, err
 	}

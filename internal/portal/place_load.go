@@ -18,9 +18,33 @@ type place struct {
 	team     org.Team
 	pools    map[string]PoolState
 	poolList []PoolState
-	usage    map[string]UsageRow      // by pool id
-	bindings map[string]fleet.Binding // by cluster id
-	read     map[string]bool          // binding ids of which anything was read
+	usage    map[string]UsageRow       // by pool id
+	bindings map[string]fleet.Binding  // by cluster id
+	read     map[string]bool           // binding ids of which anything was read
+	coming   map[string]fleet.Quantity // by pool id: granted to others, not enforced yet
+}
+
+// place loads what is known of the project and environment of c, and of its pools.
+func (p *Portal) place(ctx context.Context, r Reader, c request.Content) (place, error) {
+	at, err := loadPlace(ctx, r, c.ProjectID, c.Environment)
+	if err != nil {
+		return at, err
+	}
+	var pools []string
+	for _, l := range c.Lines {
+		pools = append(pools, l.PoolID)
+	}
+	if len(pools) == 0 {
+		return at, nil
+	}
+	at.coming, err = r.ComingOfPools(ctx, pools, PlaceKey{c.ProjectID, c.Environment}, p.Now())
+	return at, err
+}
+
+// committed is everything that others and the place itself hold of a pool, or were
+// granted and will hold once their cluster took it.
+func (at place) committed(poolID string) fleet.Measure {
+	return at.pools[poolID].Nominal.Add(fleet.Known(at.coming[poolID]))
 }
 
 func loadPlace(ctx context.Context, r Reader, projectID, environment string) (place, error) {
@@ -117,7 +141,7 @@ func (p *Portal) facts(at place, c request.Content, deciding bool) policy.Facts 
 	f := policy.Facts{Now: p.Now(), Content: c, Project: at.project, Deciding: deciding}
 	for _, l := range c.Lines {
 		s, n := at.pools[l.PoolID], at.now(l.PoolID)
-		f.Lines = append(f.Lines, policy.LineFacts{Pool: s.Pool, Unit: s.Unit, Current: n.Current, InUse: n.InUse, Capacity: s.Capacity, Committed: s.Nominal})
+		f.Lines = append(f.Lines, policy.LineFacts{Pool: s.Pool, Unit: s.Unit, Current: n.Current, InUse: n.InUse, Capacity: s.Capacity, Committed: at.committed(l.PoolID)})
 	}
 	return f
 }
@@ -135,8 +159,8 @@ func (at place) headroom(c request.Content) []Headroom {
 		adds := policy.Adds(l, at.now(l.PoolID).Current)
 		out = append(out, Headroom{
 			PoolID: s.ID, PoolName: s.Name, Resource: s.Key.Resource, ClusterID: s.ClusterID, ClusterName: s.ClusterName,
-			Simulated: s.ClusterKind == fleet.Simulated, Unit: s.Unit, Capacity: s.Capacity, Committed: s.Nominal,
-			Reserved: s.Reserved, InUse: s.InUse, Borrowed: s.Borrowed, Adds: adds, After: s.Nominal.Add(adds), At: s.ObservedAt, Stale: s.Stale,
+			Simulated: s.ClusterKind == fleet.Simulated, Unit: s.Unit, Capacity: s.Capacity, Committed: at.committed(s.ID), Coming: at.coming[s.ID],
+			Reserved: s.Reserved, InUse: s.InUse, Borrowed: s.Borrowed, Adds: adds, After: at.committed(s.ID).Add(adds), At: s.ObservedAt, Stale: s.Stale,
 		})
 	}
 	return out

@@ -74,7 +74,7 @@ func (p *Portal) standing(ctx context.Context, tx Tx, actor Actor, r request.Req
 
 func (p *Portal) decide(ctx context.Context, tx Tx, actor Actor, r request.Request, stage approval.Stage, a org.Assignment, in DecideInput, base seenLimits) (DecideResult, error) {
 	now, c := p.Now(), r.Revision.Content
-	at, err := loadPlace(ctx, tx, c.ProjectID, c.Environment)
+	at, err := p.place(ctx, tx, c)
 	if err != nil {
 		return DecideResult{}, err
 	}

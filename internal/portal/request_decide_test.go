@@ -385,3 +385,31 @@ func TestUnreachableClusterIsShownAndDoesNotBlock(t *testing.T) {
 	assert.Empty(t, v.Base)
 	d.decide("ben", approve(ref, "team"))
 }
+
+// What was approved and did not reach the cluster yet counts as committed: two
+// requests do not get the same room while a cluster is slow or down.
+func TestGrantsOnTheirWayCount(t *testing.T) {
+	d := newDesk(t)
+	d.poll(32, 8)
+	first := d.submitted(quota(ask("h100", 20)))
+	d.decide("ben", approve(first, "team"))
+	d.decide("cleo", approve(first, "capacity"))
+	c := quota(ask("h100", 8))
+	c.Environment = "development"
+	v, err := d.PreviewRequest(t.Context(), d.as("ana"), c)
+	require.NoError(t, err)
+	require.Len(t, v.Pools, 1)
+	assert.Equal(t, []string{"28", "20", "36"}, []string{v.Pools[0].Committed.String(), v.Pools[0].Coming.String(), v.Pools[0].After.String()})
+	says := ""
+	for _, r := range v.Checks {
+		if r.ID == "headroom" {
+			says = r.Message
+		}
+	}
+	assert.Contains(t, says, "4 short")
+
+	d.poll(32, 28, d.used(first, 20, 0)) // now it is enforced and counted once
+	v, err = d.PreviewRequest(t.Context(), d.as("ana"), c)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"28", "0"}, []string{v.Pools[0].Committed.String(), v.Pools[0].Coming.String()})
+}

@@ -48,7 +48,7 @@ func (p *Portal) askable(ctx context.Context, r Reader, actor Actor, c request.C
 	if c.ProjectID == "" {
 		return place{}, fault.New(fault.Invalid, "Look at the fields that are marked.").At("project", "Choose a project.")
 	}
-	at, err := loadPlace(ctx, r, c.ProjectID, c.Environment)
+	at, err := p.place(ctx, r, c)
 	if fault.KindOf(err) == fault.NotFound {
 		return at, fault.New(fault.Invalid, "Look at the fields that are marked.").At("project", "Choose a project.")
 	}

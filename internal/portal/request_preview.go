@@ -19,7 +19,7 @@ func (p *Portal) PreviewRequest(ctx context.Context, actor Actor, c request.Cont
 		complete(err, c, org.Project{})
 		return Preview{Fields: err.Fields}, nil
 	}
-	at, err := loadPlace(ctx, p.Store, c.ProjectID, c.Environment)
+	at, err := p.place(ctx, p.Store, c)
 	if fault.KindOf(err) == fault.NotFound {
 		return Preview{Fields: []fault.Field{{Name: "project", Message: "Choose a project."}}}, nil
 	}

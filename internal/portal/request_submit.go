@@ -37,7 +37,7 @@ func (p *Portal) SubmitRequest(ctx context.Context, actor Actor, in SubmitInput)
 
 func (p *Portal) submit(ctx context.Context, tx Tx, actor Actor, r request.Request, digest string) (RequestRef, error) {
 	now, c := p.Now(), r.Revision.Content
-	at, err := loadPlace(ctx, tx, c.ProjectID, c.Environment)
+	at, err := p.place(ctx, tx, c)
 	if err != nil {
 		return RequestRef{}, err
 	}

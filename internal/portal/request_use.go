@@ -114,7 +114,8 @@ type Headroom struct {
 	Simulated                  bool
 	Unit                       fleet.Unit
 	Capacity                   fleet.Measure
-	Committed                  fleet.Measure // sum of nominal over all queues
+	Committed                  fleet.Measure  // sum of nominal over all queues, and Coming
+	Coming                     fleet.Quantity // granted to others and not enforced yet
 	Reserved, InUse, Borrowed  fleet.Measure
 	Adds                       fleet.Measure // what the request adds to Committed; negative for a decrease
 	After                      fleet.Measure // Committed after this request

@@ -23,7 +23,7 @@ func (p *Portal) ViewRequest(ctx context.Context, actor Actor, number int64) (Re
 	if err := p.sees(ctx, p.Store, actor, r); err != nil {
 		return RequestDetail{}, err
 	}
-	at, err := loadPlace(ctx, p.Store, r.Revision.Content.ProjectID, r.Revision.Content.Environment)
+	at, err := p.place(ctx, p.Store, r.Revision.Content)
 	if err != nil {
 		return RequestDetail{}, err
 	}

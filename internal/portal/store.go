@@ -102,6 +102,9 @@ type Requests interface {
 	GrantsOfRequest(ctx context.Context, requestID string) ([]GrantRow, error)
 	// GrantsOfPlace returns all grants ever made for (project, environment), oldest first.
 	GrantsOfPlace(ctx context.Context, projectID, environment string) ([]GrantRow, error)
+	// ComingOfPools sums by pool what was granted at other places than except and is
+	// not enforced yet, as of at; pools without any are absent.
+	ComingOfPools(ctx context.Context, pools []string, except PlaceKey, at time.Time) (map[string]fleet.Quantity, error)
 	// GrantsDue returns (project, environment) places where a grant starts or ends in (after, until]
 	// and nobody handled it: a start later than made_at without a grant_start, an end without a grant_end.
 	GrantsDue(ctx context.Context, after, until time.Time) ([]PlaceKey, error)
