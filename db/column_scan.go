@@ -96,14 +96,6 @@ func text(src any) (string, bool) {
 	return "", false
 }
 
-// amountText is the parameter for a measure: NULL when unknown.
-func amountText(m fleet.Measure) any {
-	if !m.Known {
-		return nil
-	}
-	return m.Amount.String()
-}
-
 // boundText is the parameter for a limit: NULL when there is none.
 func boundText(q *fleet.Quantity) any {
 	if q == nil {

@@ -109,9 +109,7 @@ func (t *tx) saveRequestParts(ctx context.Context, r request.Request, w waiting)
 		lines = append(lines, row)
 	}
 	places := make([]placeRecord, 0, len(w.places))
-	for _, p := range w.places {
-		places = append(places, p)
-	}
+	places = append(places, w.places...)
 	for _, step := range []struct {
 		query string
 		args  []any

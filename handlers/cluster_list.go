@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"quartermaster/internal/fleet"
-	"quartermaster/internal/org"
 	"quartermaster/internal/paths"
 	"quartermaster/internal/portal"
 	"quartermaster/web"
@@ -76,6 +75,3 @@ func (s *server) stateOf(c portal.Cluster) (web.Badge, string) {
 	}
 	return web.Badge{Tone: web.Done, Word: "answers"}, "Answered " + agedText(*c.LastPollAt, now) + "."
 }
-
-// mayManage reports whether the person changes how a cluster is written to.
-func mayManage(p org.Person) bool { return p.Has(org.PlatformAdmin) }

@@ -65,14 +65,6 @@ func grantedFigure(m fleet.Measure, state request.State) web.Figure {
 
 func exactly(q fleet.Quantity) web.Figure { return web.Figure{Value: amount(q)} }
 
-// countFigure is a count that may be unknown.
-func countFigure(n *int, why string) web.Figure {
-	if n == nil {
-		return web.Unknown(why)
-	}
-	return web.Known(int64(*n))
-}
-
 // at is a moment that may be missing, as view models carry it.
 func at(t *time.Time) time.Time {
 	if t == nil {

@@ -55,11 +55,11 @@ func (w *Window) See(text string) {
 // Reload until the page shows text: for pages that show what a job did.
 func (w *Window) ReloadUntil(text string) {
 	w.t.Helper()
+	shortly := playwright.LocatorWaitForOptions{Timeout: playwright.Float(500)}
 	for range 120 {
-		if n, err := w.Page.GetByText(text).Count(); err == nil && n > 0 {
+		if w.Page.GetByText(text).First().WaitFor(shortly) == nil {
 			return
 		}
-		w.Page.WaitForTimeout(250)
 		_, err := w.Page.Reload()
 		require.NoError(w.t, err)
 	}
