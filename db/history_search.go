@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jmoiron/sqlx"
@@ -20,9 +19,12 @@ func (r reader) Entries(ctx context.Context, q portal.EntryQuery) ([]portal.Entr
 
 // entryPage is one page of q.Limit entries, newest first.
 func (r reader) entryPage(ctx context.Context, q portal.EntryQuery) ([]portal.EntryRow, error) {
-	f, none, err := r.entryFilter(ctx, q)
+	f, from, none, err := r.entryFilter(ctx, q)
 	if err != nil || none {
 		return nil, err
+	}
+	if !from.few() {
+		from.or(&f)
 	}
 	order := "e.ordinal DESC"
 	if q.Before > 0 {
@@ -33,27 +35,35 @@ func (r reader) entryPage(ctx context.Context, q portal.EntryQuery) ([]portal.En
 		f.and("e.ordinal > ?", q.After)
 		order = "e.ordinal"
 	}
-	f.args = append(f.args, q.Limit)
-	query := `WITH hit AS (` + hitColumns + `WHERE true` + string(f.conditions) + ` ORDER BY ` + order + ` LIMIT ?)` + entryOf + `ORDER BY h.ordinal DESC`
-	return r.entries(ctx, sqlx.Rebind(sqlx.DOLLAR, query), f.args...)
+	if !from.few() {
+		f.args = append(f.args, q.Limit)
+		query := `WITH hit AS (` + hitColumns + `WHERE true` + string(f.conditions) + ` ORDER BY ` + order + ` LIMIT ?)` + entryOf + `ORDER BY h.ordinal DESC`
+		return r.entries(ctx, sqlx.Rebind(sqlx.DOLLAR, query), f.args...)
+	}
+	top, args := from.top(f, order, q.Limit)
+	query := `WITH hit AS (` + hitColumns + `JOIN (` + top + `) top ON top.ordinal = e.ordinal)` + entryOf + `ORDER BY h.ordinal DESC`
+	return r.entries(ctx, sqlx.Rebind(sqlx.DOLLAR, query), args...)
 }
 
 // CountEntries counts what q matches, up to limit; Before and After do not matter.
 func (r reader) CountEntries(ctx context.Context, q portal.EntryQuery, limit int) (int, error) {
-	f, none, err := r.entryFilter(ctx, q)
+	f, from, none, err := r.entryFilter(ctx, q)
 	if err != nil || none {
 		return 0, err
 	}
+	from.or(&f)
 	var n int
 	query := `SELECT count(*) FROM (SELECT FROM ledger_entry e WHERE true` + string(f.conditions) + ` LIMIT ?) matching`
-	if err := r.get(ctx, &n, "", sqlx.Rebind(sqlx.DOLLAR, query), append(slices.Clone(f.args), limit)...); err != nil {
+	if err := r.get(ctx, &n, "", sqlx.Rebind(sqlx.DOLLAR, query), append(f.args, limit)...); err != nil {
 		return 0, fmt.Errorf("count entries: %w", err)
 	}
 	return n, nil
 }
 
-// entryFilter turns q into conditions; none = nothing can match.
-func (r reader) entryFilter(ctx context.Context, q portal.EntryQuery) (f filter, none bool, err error) {
+// entryFilter turns q into conditions, and into ids of which one has to match
+// where q names people, projects or requests by a search or by teams. none =
+// nothing can match.
+func (r reader) entryFilter(ctx context.Context, q portal.EntryQuery) (f filter, from origin, none bool, err error) {
 	if q.PersonID != "" {
 		f.and("e.actor = ?", q.PersonID)
 	}
@@ -68,7 +78,7 @@ func (r reader) entryFilter(ctx context.Context, q portal.EntryQuery) (f filter,
 	}
 	if q.RequestID != "" {
 		if !isID(q.RequestID) {
-			return f, true, nil
+			return f, from, true, nil
 		}
 		f.and("e.request_id = ?", q.RequestID)
 	}
@@ -87,34 +97,30 @@ func (r reader) entryFilter(ctx context.Context, q portal.EntryQuery) (f filter,
 	if q.Teams != nil {
 		projects, err := r.ids(ctx, `SELECT p.id FROM project p WHERE p.team_id = ANY($1)`, pq.Array(q.Teams))
 		if err != nil || len(projects) == 0 {
-			return f, true, err
+			return f, from, true, err
 		}
-		f.and("e.project_id = ANY(?)", pq.Array(projects))
+		if from.projects = projects; q.Search != "" {
+			from = origin{}
+			f.and("e.project_id = ANY(?)", pq.Array(projects))
+		}
 	}
 	if s := strings.TrimSpace(q.Search); s != "" {
-		possible, err := r.searchEntries(ctx, &f, s)
-		return f, !possible, err
+		from, err = r.named(ctx, s)
+		return f, from, from.count() == 0, err
 	}
-	return f, false, nil
+	return f, from, false, nil
 }
 
-// searchEntries looks up what s may name first, so that the record itself is
-// only asked by its indexes.
-func (r reader) searchEntries(ctx context.Context, f *filter, s string) (possible bool, err error) {
-	requests, err := r.ids(ctx, `SELECT q.id FROM request q WHERE q.number = $1`, numberIn(s))
-	if err != nil {
-		return false, err
+// named looks up what s may name.
+func (r reader) named(ctx context.Context, s string) (o origin, err error) {
+	if o.requests, err = r.ids(ctx, `SELECT q.id FROM request q WHERE q.number = $1`, numberIn(s)); err != nil {
+		return o, err
 	}
-	people, err := r.ids(ctx, `SELECT p.id FROM person p WHERE p.name ILIKE $1`, contains(s))
-	if err != nil {
-		return false, err
+	if o.people, err = r.ids(ctx, `SELECT p.id FROM person p WHERE p.name ILIKE $1`, contains(s)); err != nil {
+		return o, err
 	}
-	projects, err := r.ids(ctx, `SELECT p.id FROM project p WHERE p.name ILIKE $1`, contains(s))
-	if err != nil || len(requests)+len(people)+len(projects) == 0 {
-		return false, err
-	}
-	f.and("(e.request_id = ANY(?::uuid[]) OR e.actor = ANY(?) OR e.project_id = ANY(?))", pq.Array(requests), pq.Array(people), pq.Array(projects))
-	return true, nil
+	o.projects, err = r.ids(ctx, `SELECT p.id FROM project p WHERE p.name ILIKE $1`, contains(s))
+	return o, err
 }
 
 func (r reader) ids(ctx context.Context, query string, arg any) ([]string, error) {

@@ -149,9 +149,10 @@ func TestReadsOfALargeOrganisationTouchFewPages(t *testing.T) {
 		{"requests, due", 2500, list(portal.RequestQuery{Sort: "due"})},
 		{"requests of a team", 2500, list(portal.RequestQuery{Teams: []string{"t7"}})},
 		{"requests of a person", 2500, list(portal.RequestQuery{RequesterID: someone.ID})},
+		{"requests by words", 10_000, list(portal.RequestQuery{Search: "purpose 77"})}, // reads every purpose
 		{"requests of a project", 2500, list(portal.RequestQuery{ProjectID: "p7"})},
 		{"requests in a state", 2500, list(portal.RequestQuery{States: []request.State{request.Submitted}})},
-		{"requests by number", 4000, list(portal.RequestQuery{Search: "QM-77"})},
+		{"requests by number", 100, list(portal.RequestQuery{Search: "QM-77"})},
 		{"what waits for a team's manager", 2500, list(portal.RequestQuery{WaitingFor: teamLead})},
 		{"what waits for the capacity manager", 2500, list(portal.RequestQuery{WaitingFor: capacity})},
 		{"what waits for a pool's owner", 2500, list(portal.RequestQuery{WaitingFor: poolOwner})},
@@ -176,6 +177,8 @@ func TestReadsOfALargeOrganisationTouchFewPages(t *testing.T) {
 			return err
 		}},
 		{"history searched for a person", 3000, entries(portal.EntryQuery{Search: "Person 417"})},
+		{"history searched for a common word", 3000, entries(portal.EntryQuery{Search: "Person"})},
+		{"history of a team searched", 3000, entries(portal.EntryQuery{Teams: []string{"t7"}, Search: "Person 4"})},
 		{"history searched for a number", 3000, entries(portal.EntryQuery{Search: "QM-99"})},
 		{"usage of a project", 100, func(ctx context.Context, r portal.Reader) error {
 			_, err := r.Usage(ctx, portal.UsageQuery{ProjectID: "p7"})
@@ -198,7 +201,7 @@ func TestReadsOfALargeOrganisationTouchFewPages(t *testing.T) {
 			if e.pages() > x.pages {
 				t.Errorf("touches %d pages, at most %d expected:\n%s", e.pages(), x.pages, strings.Join(e.plans, "\n\n"))
 			}
-			require.LessOrEqual(t, len(e.plans), 4, "no query a row")
+			require.LessOrEqual(t, len(e.plans), 5, "no query a row")
 		})
 	}
 }

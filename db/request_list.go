@@ -174,7 +174,9 @@ func (r reader) requestFilter(ctx context.Context, q portal.RequestQuery) (f fil
 	if len(q.States) > 0 {
 		f.and("r.state = ANY(?)", pq.Array(q.States))
 	}
-	if s := strings.TrimSpace(q.Search); s != "" {
+	if s := strings.TrimSpace(q.Search); strings.HasPrefix(strings.ToUpper(s), "QM") && numberIn(s) > 0 {
+		f.and("r.number = ?", numberIn(s))
+	} else if s != "" {
 		f.and("(r.number = ? OR r.purpose ILIKE ? OR r.project_id IN (SELECT p.id FROM project p WHERE p.name ILIKE ?))", numberIn(s), contains(s), contains(s))
 	}
 	if q.WaitingFor != nil {
