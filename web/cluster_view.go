@@ -131,11 +131,11 @@ func pollTone(ok bool) Tone {
 }
 
 func pollText(p ClusterPoll) string {
-	took := p.Took.Round(time.Millisecond).String()
+	took := Count(p.Took.Milliseconds()) + " ms"
 	if p.Text == "" {
 		return "answered in " + took
 	}
-	return p.Text + " (" + took + ")"
+	return p.Text
 }
 
 // pauseValue is what the button sends: the state after the click.

@@ -154,6 +154,7 @@ type Field struct {
 	Unit     string // shown behind the input
 	Options  []Option
 	Required bool
+	Depends  bool   // needed in some cases that Hint names: neither required nor marked optional
 	Type     string // "text" (default), "number", "date", "datetime-local", "url", "password"
 	Rows     int    // > 0: a text area
 	Min      string

@@ -137,7 +137,7 @@ func (v RequestDecide) reasonField() Field {
 			f.Hint = "Needed for every decision here: " + v.MustReason + "."
 		}
 	}
-	f.Required = v.MustReason != ""
+	f.Required, f.Depends = v.MustReason != "", true
 	return f
 }
 
