@@ -53,6 +53,8 @@ func (f Field) limits() templ.Attributes {
 	}
 	if f.kind() == "number" {
 		a["step"] = "1"
+	}
+	if f.kind() == "number" || f.Digits {
 		a["inputmode"] = "numeric"
 	}
 	return a

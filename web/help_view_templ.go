@@ -86,7 +86,7 @@ func keysOf(f Frame) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = keyLine("/", "search requests").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = keyLine("/", "search").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

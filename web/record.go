@@ -160,6 +160,7 @@ type Field struct {
 	Min      string
 	Max      string
 	Mono     bool
+	Digits   bool   // a text of digits (a code): phones show the number pad
 	Complete string // autocomplete attribute; "" is "off"
 }
 

@@ -368,7 +368,7 @@ func StepUpPage(f Frame, v StepUp) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = FieldOf(Field{Name: "code", Label: "One-time code", Required: true, Error: v.Error, Complete: "one-time-code", Mono: true, Hint: v.windowHint()}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = FieldOf(Field{Name: "code", Label: "One-time code", Required: true, Error: v.Error, Complete: "one-time-code", Mono: true, Digits: true, Hint: v.windowHint()}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
