@@ -119,7 +119,9 @@ func workloadOf(w fleet.Workload) web.Workload {
 	}
 	sum, any := fleet.Quantity{}, false
 	for _, a := range w.Amounts {
-		sum, any = sum.Add(a.Amount), true
+		if a.Pool.Accelerator() {
+			sum, any = sum.Add(a.Amount), true
+		}
 	}
 	v.GPUs = web.Unknown("the workload names no accelerator")
 	if any {

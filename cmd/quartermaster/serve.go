@@ -57,7 +57,7 @@ func serveCommand() *cobra.Command {
 // version of the program as the build knows it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
 		return "development"
 	}
 	return info.Main.Version

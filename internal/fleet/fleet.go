@@ -6,6 +6,7 @@
 package fleet
 
 import (
+	"strings"
 	"time"
 )
 
@@ -45,6 +46,12 @@ type PoolKey struct {
 }
 
 func (k PoolKey) String() string { return k.Flavor + " " + k.Resource }
+
+// Accelerator tells extended resources (vendor/name, gres) from what every node has:
+// cpu and memory only accompany accelerators, and are never counted with them.
+func (k PoolKey) Accelerator() bool {
+	return strings.Contains(k.Resource, "/") && !strings.HasPrefix(k.Resource, "kubernetes.io/")
+}
 
 // Binding says which objects of one cluster carry the limits of one project in
 // one environment.

@@ -12,6 +12,7 @@ import (
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/ledger"
 	"quartermaster/internal/request"
+	"quartermaster/internal/work"
 )
 
 // errClosed: the change was settled by somebody else meanwhile.
@@ -120,6 +121,10 @@ func (r *push) verified(ctx context.Context, rb fleet.ReadBack) error {
 		at := r.p.Now()
 		c.State, c.Problem, c.ReadBack, c.VerifiedAt = ChangeVerified, "", &rb, &at
 		if err := tx.SaveChange(ctx, *c); err != nil { // before requests look at it
+			return "", err
+		}
+		// Read at once, so that no page shows the limit from before beside "verified".
+		if err := tx.Enqueue(ctx, work.UsagePoll{ClusterID: c.ClusterID}); err != nil {
 			return "", err
 		}
 		return ledger.ChangeVerified, r.p.activate(ctx, tx, jobActor("change_apply"), r.binding.ProjectID, r.binding.Environment)

@@ -120,7 +120,7 @@ func (p *Portal) addPools(ctx context.Context, tx Tx, clusterID string, found []
 // addPool makes one, without a rate, unless the cluster has it. cpu and memory only
 // accompany accelerators and are no pools.
 func (p *Portal) addPool(ctx context.Context, tx Tx, known []PoolState, clusterID string, key fleet.PoolKey, product string) error {
-	if !accelerator(key.Resource) {
+	if !key.Accelerator() {
 		return nil
 	}
 	for _, k := range known {
@@ -139,11 +139,6 @@ func (p *Portal) addPool(ctx context.Context, tx Tx, known []PoolState, clusterI
 		}
 	}
 	return tx.UpsertPool(ctx, org.Pool{ID: id, ClusterID: clusterID, Name: name, Key: key, Currency: "EUR"})
-}
-
-// accelerator tells extended resources (vendor/name, gres) from what every node has.
-func accelerator(resource string) bool {
-	return strings.Contains(resource, "/") && !strings.HasPrefix(resource, "kubernetes.io/")
 }
 
 var clusterID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)

@@ -183,7 +183,7 @@ func (p *Portal) limitRows(ctx context.Context, d ClusterDetail) ([]LimitRow, er
 			owner = strings.Join(q.Managers, ", ")
 		}
 		for _, f := range q.Flavors {
-			if !accelerator(f.Pool.Resource) {
+			if !f.Pool.Accelerator() {
 				continue
 			}
 			row := LimitRow{Object: fleet.ObjectRef{Kind: "ClusterQueue", Name: q.Name}, Path: f.Pool.String() + " nominalQuota", Value: f.Nominal,
