@@ -37,15 +37,15 @@ func (c clusterRow) toDomain() portal.Cluster {
 		LastPollAt: utc(c.LastPollAt), LastGoodAt: utc(c.LastGoodAt), Problem: c.Problem, CreatedAt: c.CreatedAt.UTC()}
 }
 
-const selectCluster = `
-	SELECT c.id, c.name, c.kind, c.root_cohort, c.mode, c.paused, c.server, c.token_sealed IS NOT NULL AS has_token, c.token_set_at,
-	       c.discovery, c.observation, c.last_poll_at, c.last_good_at, c.last_problem, c.created_at
-	FROM cluster c `
+const clusterColumns = `c.id, c.name, c.kind, c.root_cohort, c.mode, c.paused, c.server, c.token_sealed IS NOT NULL AS has_token, c.token_set_at,
+		c.last_poll_at, c.last_good_at, c.last_problem, c.created_at`
 
-// Clusters by name.
+// Clusters by name. What grows with a cluster is left out: queues and quotas of
+// the discovery, and the whole observation. Cluster has them.
 func (r reader) Clusters(ctx context.Context) ([]portal.Cluster, error) {
 	var rows []clusterRow
-	if err := r.all(ctx, &rows, selectCluster+`ORDER BY c.name, c.id`); err != nil {
+	err := r.all(ctx, &rows, `SELECT `+clusterColumns+`, c.discovery - 'queues' - 'quotas' AS discovery FROM cluster c ORDER BY c.name, c.id`)
+	if err != nil {
 		return nil, fmt.Errorf("load clusters: %w", err)
 	}
 	out := make([]portal.Cluster, 0, len(rows))
@@ -58,7 +58,7 @@ func (r reader) Clusters(ctx context.Context) ([]portal.Cluster, error) {
 // Cluster by id.
 func (r reader) Cluster(ctx context.Context, id string) (portal.Cluster, error) {
 	var row clusterRow
-	if err := r.get(ctx, &row, noCluster, selectCluster+`WHERE c.id = $1`, id); err != nil {
+	if err := r.get(ctx, &row, noCluster, `SELECT `+clusterColumns+`, c.discovery, c.observation FROM cluster c WHERE c.id = $1`, id); err != nil {
 		return portal.Cluster{}, fmt.Errorf("load cluster: %w", err)
 	}
 	return row.toDomain(), nil

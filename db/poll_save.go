@@ -124,7 +124,6 @@ type sampleRecord struct {
 	Binding  string    `json:"binding,omitempty"`
 	Pool     string    `json:"pool"`
 	At       time.Time `json:"at"`
-	Capacity *float64  `json:"capacity"`
 	Nominal  *float64  `json:"nominal"`
 	Reserved *float64  `json:"reserved"`
 	InUse    *float64  `json:"in_use"`

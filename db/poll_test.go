@@ -309,6 +309,9 @@ func TestAClusterIsConnectedOnce(t *testing.T) {
 	all, err := w.Clusters(ctx)
 	require.NoError(t, err)
 	require.Len(t, all, 2)
+	require.Equal(t, "v1.36", all[0].Discovery.Version)
+	require.Empty(t, all[0].Discovery.Queues)
+	require.Nil(t, all[0].Observation)
 	w.fails(fault.NotFound, func(ctx context.Context, tx portal.Tx) error {
 		return tx.SaveClusterMode(ctx, "north", fleet.Enforce, false)
 	})

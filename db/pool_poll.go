@@ -46,9 +46,9 @@ func (t *tx) savePolledPools(ctx context.Context, clusterID string, o fleet.Obse
 		return nil
 	}
 	_, err := t.exec(ctx, `
-		INSERT INTO pool_sample (pool_id, at, capacity, nominal, reserved, in_use, borrowed, pending)
-		SELECT p.id, $3, x.capacity, x.nominal, x.reserved, x.in_use, x.borrowed, x.pending
-		FROM jsonb_to_recordset($2) AS x (flavor text, resource text, capacity float8, nominal float8, reserved float8, in_use float8, borrowed float8, pending float8)
+		INSERT INTO pool_sample (pool_id, at, capacity, nominal, reserved, in_use, borrowed)
+		SELECT p.id, $3, x.capacity, x.nominal, x.reserved, x.in_use, x.borrowed
+		FROM jsonb_to_recordset($2) AS x (flavor text, resource text, capacity float8, nominal float8, reserved float8, in_use float8, borrowed float8)
 		JOIN pool p ON p.cluster_id = $1 AND p.flavor = x.flavor AND p.resource = x.resource
 		ON CONFLICT DO NOTHING`, clusterID, jsonOf(samples), o.At)
 	return err
@@ -80,9 +80,8 @@ type poolSampleRecord struct {
 	Reserved *float64 `json:"reserved"`
 	InUse    *float64 `json:"in_use"`
 	Borrowed *float64 `json:"borrowed"`
-	Pending  *float64 `json:"pending"`
 }
 
 func poolSample(key fleet.PoolKey, capacity fleet.Measure, s fleet.PoolSum) poolSampleRecord {
-	return poolSampleRecord{key.Flavor, key.Resource, float(capacity), float(s.Nominal), float(s.Reserved), float(s.InUse), float(s.Borrowed), float(s.Pending)}
+	return poolSampleRecord{key.Flavor, key.Resource, float(capacity), float(s.Nominal), float(s.Reserved), float(s.InUse), float(s.Borrowed)}
 }

@@ -45,7 +45,7 @@ func (r reader) BindingSamples(ctx context.Context, bindingID, poolID string, fr
 func (r reader) PoolSamples(ctx context.Context, poolID string, from, to time.Time) ([]portal.Sample, error) {
 	return r.samples(ctx, from, to, `
 		SELECT date_bin($4, s.at, $2) AS at, avg(s.capacity) AS capacity, avg(s.nominal) AS nominal, avg(s.reserved) AS reserved,
-		       avg(s.in_use) AS in_use, avg(s.borrowed) AS borrowed, avg(s.pending) AS pending
+		       avg(s.in_use) AS in_use, avg(s.borrowed) AS borrowed, NULL AS pending
 		FROM pool_sample s WHERE s.at >= $2 AND s.at < $3 AND s.pool_id = $1
 		GROUP BY 1 ORDER BY 1`, poolID)
 }

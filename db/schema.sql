@@ -354,8 +354,7 @@ CREATE TABLE public.pool_sample (
     nominal double precision,
     reserved double precision,
     in_use double precision,
-    borrowed double precision,
-    pending double precision
+    borrowed double precision
 );
 
 CREATE TABLE public.project (

@@ -226,7 +226,6 @@ CREATE TABLE pool_sample (
   reserved double precision,
   in_use   double precision,
   borrowed double precision,
-  pending  double precision,
   PRIMARY KEY (pool_id, at)
 );
 

@@ -241,6 +241,7 @@ type Change struct {
 
 // Fleet reads clusters, bindings and usage.
 type Fleet interface {
+	// Clusters by name, without the queues and quotas of their discovery and without their observation.
 	Clusters(ctx context.Context) ([]Cluster, error)
 	Cluster(ctx context.Context, id string) (Cluster, error)
 	// Credentials of a cluster, still sealed.
@@ -309,7 +310,8 @@ type UsageRow struct {
 	Stale          bool      // the cluster's last poll failed
 }
 
-// Sample is one bucket of a chart; nil = no data.
+// Sample is one bucket of a chart in units of the pool; nil = no data. Of a whole
+// pool Pending is nil: which pool a waiting workload will take is not decided yet.
 type Sample struct {
 	At                                                    time.Time
 	Capacity, Nominal, Reserved, InUse, Borrowed, Pending *float64
