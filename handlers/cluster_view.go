@@ -52,7 +52,11 @@ func (s *server) clusterViewOf(d portal.ClusterDetail, me org.Person) web.Cluste
 	}
 	v.Found.Limits = nil
 	for _, l := range d.Limits {
-		v.Found.Limits = append(v.Found.Limits, foundLimitOf(l, d))
+		found := foundLimitOf(l, d)
+		if n := len(v.Found.Limits); n > 0 && v.Found.Limits[n-1].Object == found.Object {
+			found.Adopt = "" // once an object
+		}
+		v.Found.Limits = append(v.Found.Limits, found)
 	}
 	for _, p := range d.Pools {
 		v.Headroom = append(v.Headroom, web.PoolHeadroom{Pool: web.Link{Text: p.Name, Href: paths.Pool(p.ID)}, Cluster: p.Key.String(), Headroom: headroomOfPool(p)})
@@ -157,7 +161,7 @@ func foundLimitOf(l portal.LimitRow, d portal.ClusterDetail) web.FoundLimit {
 		v.Owner = "Quartermaster"
 	}
 	v.Value.Note = strings.Join(l.Findings, "; ")
-	if l.Queue != "" && !l.Adopted && d.MayManage {
+	if l.Queue != "" && !l.Adopted && !l.Tool && d.MayManage {
 		v.Adopt = paths.With(paths.ClusterAdopt(d.Cluster.ID), "queue", l.Queue)
 	}
 	return v

@@ -29,6 +29,26 @@ func TestTheFleetIsShownAsItWasRead(t *testing.T) {
 	require.Contains(t, text(s.page("otto", "/people?q=cleo")), "capacity manager")
 }
 
+func TestTheMetricsSayHowTheFleetStands(t *testing.T) {
+	s := newSite(t)
+	page := s.page("", "/metrics")
+	require.Contains(t, page, `quartermaster_cluster_poll_good{cluster="aurora"} 1`)
+	require.Contains(t, page, `quartermaster_changes{cluster="aurora",state="open"} 0`)
+	require.Contains(t, page, `quartermaster_cluster_last_good_poll_timestamp_seconds{cluster="borealis"} 1.7962`)
+	s.decided(s.submitted())
+	require.Contains(t, s.page("", "/metrics"), `quartermaster_jobs{queue=`, "the push waits for a worker")
+}
+
+// decided lets both stages approve all of a request of ana's.
+func (s *site) decided(n int64) {
+	s.t.Helper()
+	for _, who := range []string{"ben", "cleo"} {
+		path := requestPath(n) + "/decide"
+		a := s.post(who, path, with(hidden(s.page(who, path)), "grant.0", "8", "reason", "It fits.", "action", "approve"))
+		require.Equal(s.t, 303, a.Code, text(a.body))
+	}
+}
+
 func TestALinkLeadsOnlyWhereThePersonMayGo(t *testing.T) {
 	s := newSite(t)
 	n := s.submitted()

@@ -44,6 +44,8 @@ type Config struct {
 	JobsUI http.Handler
 	// Metrics collects and is shown at /metrics; nil makes a new registry.
 	Metrics *prometheus.Registry
+	// JobsWaiting counts unfinished jobs by state and queue for the metrics; nil leaves them out.
+	JobsWaiting func(ctx context.Context) (map[[2]string]int64, error)
 	// Ready says whether requests can be served now: the database answers, migrations fit.
 	Ready func(ctx context.Context) error
 	// TrustedProxies may say in X-Forwarded-For whom they speak for; nobody else may.
@@ -143,6 +145,9 @@ func newServer(cfg Config) (*server, error) {
 	}
 	s := &server{Config: cfg, origin: base.Scheme + "://" + base.Host, https: base.Scheme == "https"}
 	s.count = newCounters(cfg.Metrics)
+	if err := cfg.Metrics.Register(fleetGauges{cfg.Portal, cfg.JobsWaiting}); err != nil {
+		return nil, fmt.Errorf("handlers: %w", err)
+	}
 	return s, nil
 }
 

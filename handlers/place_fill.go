@@ -19,7 +19,7 @@ func placeFigures(l portal.PlaceLine) web.FigureLine {
 	why := orElse(l.Why, "not read yet")
 	u := l.Usage
 	f := web.FigureLine{
-		Unit: units(l.Unit), Asked: web.Unknown("each request says what it asked for"), Granted: figure(l.Granted, "nothing is granted here"),
+		Unit: units(l.Unit), Asked: figure(l.Asked, "the limit was there before the portal"), Granted: figure(l.Granted, "nothing is granted here"),
 		Enforced: figure(u.Nominal, why), InUse: figure(u.InUse, why), Pending: figure(u.PendingAmount, why), Stale: l.Read && u.Stale,
 	}
 	if l.Read {

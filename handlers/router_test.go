@@ -32,6 +32,9 @@ type without struct {
 	search func() (portal.ProjectPage, error)
 }
 
+func (u without) ListClusters(context.Context, portal.Actor) ([]portal.ClusterRow, error) {
+	return nil, nil
+}
 func (u without) CountApprovals(context.Context, portal.Actor, int) (int, error) { return 0, nil }
 func (u without) ListProjects(context.Context, portal.Actor, portal.ProjectQuery) (portal.ProjectPage, error) {
 	return u.search()

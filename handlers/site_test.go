@@ -73,7 +73,7 @@ func newSite(t *testing.T) *site {
 	}
 	server, err := newServer(Config{
 		Portal: s.portal, Log: slog.New(slog.DiscardHandler), BaseURL: "http://portal.test", Assets: assets.Handler(), Now: clock,
-		Ready: s.store.Ready, JobsUI: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }),
+		Ready: s.store.Ready, JobsWaiting: s.store.JobsWaiting, JobsUI: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }),
 	})
 	require.NoError(t, err)
 	server.session = s.presence

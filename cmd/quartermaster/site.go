@@ -174,7 +174,7 @@ func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, d demonstra
 			Use: s.portal, Provider: provider, DB: s.store.DB().DB, StepUpACR: id.MultiFactorACR, SignInCounts: true,
 			Trust: signin.Trust{MultiFactorACR: id.MultiFactorACR, IgnoreAMR: id.IgnoreAMR}, Demo: d.codes != "", Codes: d.codes,
 		},
-		Assets: assets.Handler(), JobsUI: s.runner.UI(), Metrics: metrics, Ready: s.ready, TrustedProxies: proxies,
+		Assets: assets.Handler(), JobsUI: s.runner.UI(), Metrics: metrics, JobsWaiting: s.store.JobsWaiting, Ready: s.ready, TrustedProxies: proxies,
 		Version: version(), PollEvery: cfg.Poll.Every,
 	})
 	if err != nil {

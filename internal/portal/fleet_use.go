@@ -215,6 +215,7 @@ type PlaceLine struct {
 	ClusterName string
 	ClusterKind fleet.Kind
 	Unit        fleet.Unit
+	Asked       fleet.Measure   // by the request of the newest grant in force; unknown where the limit is a baseline
 	Granted     fleet.Measure   // desired now by baseline and grants; unknown where nothing was granted
 	Borrowing   *fleet.Quantity // granted borrowing; nil with Granted known = no limit
 	// Usage as last read; its Nominal is what the cluster enforces.

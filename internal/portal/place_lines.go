@@ -83,7 +83,10 @@ func (l lineLoad) line(project org.Project, b fleet.Binding, s PoolState, desire
 			line.Granted, line.Borrowing, says = fleet.Known(d.Nominal), d.Borrowing, true
 		}
 	}
-	for _, g := range grants {
+	for _, g := range grants { // oldest first: the newest counts
+		if g.PoolID == s.ID && g.Kind != fleet.BurstGrant && g.InForce(l.now) {
+			line.Asked = fleet.Known(g.Asked)
+		}
 		if g.PoolID == s.ID && g.End != nil && g.InForce(l.now) && (line.Ends == nil || g.End.Before(*line.Ends)) {
 			line.Ends = g.End
 		}
