@@ -43,6 +43,9 @@ func MustQuantity(s string) Quantity {
 // Count returns n whole units.
 func Count(n int64) Quantity { return Quantity{*resource.NewQuantity(n, resource.DecimalSI)} }
 
+// Bytes returns n bytes, written in powers of 1024.
+func Bytes(n int64) Quantity { return Quantity{*resource.NewQuantity(n, resource.BinarySI)} }
+
 // FromResource wraps a quantity that a cluster returned.
 func FromResource(q resource.Quantity) Quantity { return Quantity{q.DeepCopy()} }
 

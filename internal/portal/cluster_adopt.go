@@ -98,9 +98,11 @@ func (p *Portal) keepBaseline(ctx context.Context, tx Tx, b fleet.Binding, q fle
 		return nil, err
 	}
 	for _, f := range q.Flavors {
-		if err := p.addPool(ctx, tx, known, b.ClusterID, f.Pool, ""); err != nil {
+		added, err := p.addPool(ctx, tx, known, b.ClusterID, fleet.Pool{Key: f.Pool})
+		if err != nil {
 			return nil, err
 		}
+		known = append(known, added...)
 	}
 	if known, err = tx.Pools(ctx); err != nil {
 		return nil, err

@@ -110,35 +110,59 @@ func (p *Portal) addPools(ctx context.Context, tx Tx, clusterID string, found []
 		return err
 	}
 	for _, f := range found {
-		if err := p.addPool(ctx, tx, known, clusterID, f.Key, f.Product); err != nil {
+		added, err := p.addPool(ctx, tx, known, clusterID, f)
+		if err != nil {
 			return err
 		}
+		known = append(known, added...)
 	}
 	return nil
 }
 
 // addPool makes one, without a rate, unless the cluster has it. cpu and memory only
 // accompany accelerators and are no pools.
-func (p *Portal) addPool(ctx context.Context, tx Tx, known []PoolState, clusterID string, key fleet.PoolKey, product string) error {
-	if !key.Accelerator() {
-		return nil
+func (p *Portal) addPool(ctx context.Context, tx Tx, known []PoolState, clusterID string, f fleet.Pool) (added []PoolState, err error) {
+	if !f.Key.Accelerator() {
+		return nil, nil
 	}
 	for _, k := range known {
-		if k.ClusterID == clusterID && k.Key == key {
-			return nil
+		if k.ClusterID == clusterID && k.Key == f.Key {
+			return nil, nil
 		}
 	}
-	name := key.Flavor
-	if product != "" {
-		name = product
+	name := f.Key.Flavor
+	if f.Product != "" {
+		name = f.Product
 	}
-	id := objectName(clusterID, key.Flavor)
+	id := objectName(clusterID, f.Key.Flavor)
 	for _, k := range known {
 		if k.ID == id { // one flavor with two resources
-			id = objectName(clusterID, key.Flavor, key.Resource)
+			id = objectName(clusterID, f.Key.Flavor, f.Key.Resource)
 		}
 	}
-	return tx.UpsertPool(ctx, org.Pool{ID: id, ClusterID: clusterID, Name: name, Key: key, Currency: "EUR"})
+	pool := org.Pool{ID: id, ClusterID: clusterID, Name: name, Key: f.Key, Currency: "EUR"}
+	pool.CPUPerUnit, pool.MemoryPerUnit = share(f.CPU, f.Capacity, 1), share(f.Memory, f.Capacity, 1<<30)
+	if err := tx.UpsertPool(ctx, pool); err != nil {
+		return nil, err
+	}
+	return []PoolState{{Pool: pool}}, nil
+}
+
+// share is what comes with one unit of a pool when its nodes' cpu or memory is
+// divided evenly, rounded down to a multiple of step; 0 where either is unknown.
+func share(whole, units fleet.Measure, step int64) fleet.Quantity {
+	if !whole.Known || !units.Known || units.Amount.Int64() <= 0 {
+		return fleet.Quantity{}
+	}
+	n := whole.Amount.Int64()
+	if fleet.Count(n).Cmp(whole.Amount) > 0 {
+		n-- // Int64 rounds up
+	}
+	n = n / units.Amount.Int64() / step * step
+	if step > 1 {
+		return fleet.Bytes(n)
+	}
+	return fleet.Count(n)
 }
 
 var clusterID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
