@@ -20,7 +20,7 @@ run: setup-run assets build ## start the demo: portal, database, identity provid
 	@exec $(BIN) dev $(ARGS)
 
 test: setup-test assets npm controlplane ## run every test on real parts; the last line counts them
-	@go run ./internal/tool/testrun -race -timeout 30m $(ARGS) $(PKG)
+	@go run ./e2e/testrun -race -timeout 30m $(ARGS) $(PKG)
 
 check: setup-test generated lint ## what CI runs: generation is current, linters, then all tests
 	@$(MAKE) --no-print-directory test
@@ -43,7 +43,7 @@ bench: setup-test ## every figure in milliseconds; compare only inside one run
 	@go test -run '^$$' -bench . -benchmem $(ARGS) $(PKG)
 
 soak: setup-test assets npm controlplane ## the heavy tests of make test at full counts (hours)
-	@QM_SOAK=1 go run ./internal/tool/testrun -race -timeout 12h $(ARGS) $(PKG)
+	@QM_SOAK=1 go run ./e2e/testrun -race -timeout 12h $(ARGS) $(PKG)
 
 vuln: tmp/govulncheck ## known vulnerabilities in the modules used (needs vuln.go.dev)
 	@tmp/govulncheck ./...
@@ -52,7 +52,7 @@ schema: ## write db/schema.sql from the migrations
 	@go generate ./db
 
 e2e: setup-test assets npm controlplane ## only the browser and cluster tests
-	@go run ./internal/tool/testrun -race -timeout 30m $(ARGS) ./e2e/...
+	@go run ./e2e/testrun -race -timeout 30m $(ARGS) ./e2e/...
 
 clean: ## remove what was built; the demo's data stay
 	@rm -rf bin tmp tools/node/bin e2e/controlplane/bin

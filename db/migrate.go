@@ -20,7 +20,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-//go:generate go run quartermaster/internal/tool/schemadump schema.sql
+//go:generate go run quartermaster/db/schemadump schema.sql
 
 //go:embed migrations/*.sql
 var migrations embed.FS

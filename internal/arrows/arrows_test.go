@@ -45,15 +45,13 @@ var layers = []layer{
 	{name: "web", packages: []string{"web/..."}, may: []string{"nouns", "base", "assets"}, inside: true},
 	{name: "handlers", packages: []string{"handlers/..."}, may: []string{"web", "portal", "nouns", "base", "assets"}, inside: true},
 	{name: "jobs", packages: []string{"jobs/..."}, may: []string{"portal", "nouns", "base"}, inside: true},
-	{name: "test database", packages: []string{"db/dbtest"}, may: []string{"db", "dev"}},
+	{name: "test database", packages: []string{"db/dbtest", "db/schemadump"}, may: []string{"db", "dev"}, inside: true},
 	{name: "db", packages: []string{"db/..."}, may: []string{"portal", "nouns", "base", "seal"}},
 	{name: "k8s", packages: []string{"k8s/..."}, may: []string{"portal", "nouns", "base"}, inside: true},
 	{name: "slurm", packages: []string{"slurm/..."}, may: []string{"portal", "nouns", "base"}, inside: true},
 	{name: "mail", packages: []string{"mail/..."}, may: []string{"portal", "nouns", "base"}, inside: true},
 	{name: "dev", packages: []string{"internal/dev/..."}, may: []string{"portal", "nouns", "base"}, inside: true},
 	{name: "cmd", packages: []string{"cmd/..."}, may: []string{"handlers", "jobs", "db", "k8s", "slurm", "mail", "dev", "web", "portal", "nouns", "base", "seal", "config", "assets"}, inside: true},
-	// Help for those who build and test; the product imports none of it.
-	{name: "tools", packages: []string{"internal/tool/..."}, may: []string{"db", "test database", "dev"}, inside: true},
 	{name: "tests", packages: []string{"e2e/...", "internal/soak", "internal/arrows", "internal/fleet/fleettest"}, inside: true,
 		may: []string{"handlers", "jobs", "db", "test database", "k8s", "slurm", "mail", "dev", "web", "portal", "nouns", "base", "seal", "config", "assets"}},
 }
