@@ -66,6 +66,24 @@ func (r reader) PeopleHolding(ctx context.Context, role org.Role) ([]org.Person,
 		ORDER BY p.name, p.id`, role)
 }
 
+// PeopleHoldingAt returns active people who hold role at one of places: in an
+// organisation of 500 teams a page wants the managers of one.
+func (r reader) PeopleHoldingAt(ctx context.Context, role org.Role, places []org.Place) ([]org.Person, error) {
+	var scopes []string // kind, a space and id
+	for _, at := range places {
+		for kind, id := range map[org.ScopeKind]string{org.UnitScope: at.UnitID, org.TeamScope: at.TeamID, org.ClusterScope: at.ClusterID, org.PoolScope: at.PoolID} {
+			if id != "" {
+				scopes = append(scopes, string(kind)+" "+id)
+			}
+		}
+	}
+	return r.people(ctx, selectPerson+`
+		WHERE p.active AND p.groups && ARRAY(
+			SELECT m.group_name FROM role_mapping m
+			WHERE m.role = $1 AND (m.scope_kind = $2 OR m.scope_kind || ' ' || m.scope_id = ANY($3)))
+		ORDER BY p.name, p.id`, role, org.Everywhere, pq.Array(scopes))
+}
+
 // People pages through everybody by name.
 func (r reader) People(ctx context.Context, q portal.PeopleQuery) ([]org.Person, error) {
 	return r.people(ctx, selectPerson+`

@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"quartermaster/db/dbtest"
 	"quartermaster/internal/ledger"
+	"quartermaster/internal/org"
 	"quartermaster/internal/portal"
 )
 
@@ -37,5 +39,33 @@ func BenchmarkPages(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkPreviewLarge is the live column in an organisation of 500 teams and 5,000 people.
+func BenchmarkPreviewLarge(b *testing.B) {
+	d := newDesk(b)
+	o, err := portal.ParseOrganisation([]byte(deskOrg))
+	require.NoError(b, err)
+	for i := range 500 {
+		team := fmt.Sprintf("team-%d", i)
+		o.Teams = append(o.Teams, org.Team{ID: team, Name: team, UnitID: "research"})
+		for _, role := range []org.Role{org.Requester, org.TeamManager} {
+			group := team + "-" + string(role)
+			o.Mappings = append(o.Mappings, org.Mapping{Group: group, Role: role, Scope: org.Scope{Kind: org.TeamScope, ID: team}})
+			for n := range 5 {
+				name := fmt.Sprintf("%s-%d", group, n)
+				o.People = append(o.People, portal.OrgPerson{Issuer: testIssuer, Subject: name, Name: name, Groups: []string{group}})
+			}
+		}
+	}
+	_, err = d.ImportOrg(b.Context(), portal.Actor{System: "test", Via: "import"}, o, false)
+	require.NoError(b, err)
+	dbtest.Open(b, d.owner).MustExecContext(b.Context(), `ANALYZE`) // as autovacuum does
+	c := quota(ask("h100", 16), ask("a100", 4))
+	for b.Loop() {
+		if _, err := d.PreviewRequest(b.Context(), d.as("ana"), c); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package portal
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"quartermaster/internal/org"
@@ -50,7 +51,7 @@ func (p *Portal) RequestChoices(ctx context.Context, actor Actor) (Choices, erro
 	if out.Pools, err = p.Store.Pools(ctx); err != nil {
 		return out, err
 	}
-	people, err := p.Store.PeopleHolding(ctx, org.Requester)
+	people, err := p.Store.PeopleHoldingAt(ctx, org.Requester, slices.Collect(maps.Values(places)))
 	if err != nil {
 		return out, err
 	}

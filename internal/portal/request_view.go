@@ -137,14 +137,14 @@ func (p *Portal) viewStages(ctx context.Context, r Reader, v *RequestDetail, at 
 	}
 	s := staff{route: req.Route, subject: req.Subject()}
 	waiting, waits := req.Stage()
-	var roles []org.Role
+	var wanted []posts
 	if waits {
 		for _, st := range req.Route.Stages {
-			roles = append(roles, st.Role)
+			wanted = append(wanted, posts{st.Role, st.Places})
 		}
 	}
 	var err error
-	if s.people, err = loadPeople(ctx, r, roles, s.subject); err != nil {
+	if s.people, err = loadPeople(ctx, r, wanted, s.subject); err != nil {
 		return s, err
 	}
 	since := req.SubmittedAt

@@ -31,11 +31,21 @@ func loadStaff(ctx context.Context, r Reader, at place, c request.Content, subje
 		templates = approval.Default
 	}
 	s := staff{subject: subject}
-	var roles []org.Role
-	for _, t := range templates {
-		roles = append(roles, t.Role)
+	var pools []org.Place
+	for _, l := range c.Lines {
+		if pool, ok := at.pools[l.PoolID]; ok {
+			pools = append(pools, org.Place{ClusterID: pool.ClusterID, PoolID: pool.ID})
+		}
 	}
-	if s.people, err = loadPeople(ctx, r, roles, subject); err != nil {
+	var wanted []posts
+	for _, t := range templates {
+		if t.Scope == approval.OfTeam {
+			wanted = append(wanted, posts{t.Role, []org.Place{at.teamPlace()}})
+		} else {
+			wanted = append(wanted, posts{t.Role, pools})
+		}
+	}
+	if s.people, err = loadPeople(ctx, r, wanted, subject); err != nil {
 		return staff{}, err
 	}
 	holding := func(role org.Role, where org.Place) (ids []string) {
@@ -46,18 +56,18 @@ func loadStaff(ctx context.Context, r Reader, at place, c request.Content, subje
 		}
 		return ids
 	}
-	var pools []org.Place
-	for _, l := range c.Lines {
-		if pool, ok := at.pools[l.PoolID]; ok {
-			pools = append(pools, org.Place{ClusterID: pool.ClusterID, PoolID: pool.ID})
-		}
-	}
 	s.route = approval.Freeze(templates, version, at.teamPlace(), pools, holding)
 	return s, nil
 }
 
-// loadPeople returns everybody who holds one of roles, and the subject's people, each once.
-func loadPeople(ctx context.Context, r Reader, roles []org.Role, subject approval.Subject) ([]org.Person, error) {
+// posts are a role and the places where a stage wants it held.
+type posts struct {
+	role   org.Role
+	places []org.Place
+}
+
+// loadPeople returns everybody who holds one of the posts, and the subject's people, each once.
+func loadPeople(ctx context.Context, r Reader, wanted []posts, subject approval.Subject) ([]org.Person, error) {
 	var out []org.Person
 	seen := map[string]bool{}
 	add := func(who org.Person) {
@@ -66,15 +76,13 @@ func loadPeople(ctx context.Context, r Reader, roles []org.Role, subject approva
 			out = append(out, who)
 		}
 	}
-	asked := map[org.Role]bool{}
-	for _, role := range roles {
-		if asked[role] {
+	for _, w := range wanted {
+		if len(w.places) == 0 {
 			continue
 		}
-		asked[role] = true
-		people, err := r.PeopleHolding(ctx, role)
+		people, err := r.PeopleHoldingAt(ctx, w.role, w.places)
 		if err != nil {
-			return nil, fmt.Errorf("people who are %s: %w", role, err)
+			return nil, fmt.Errorf("people who are %s: %w", w.role, err)
 		}
 		for _, who := range people {
 			add(who)

@@ -47,6 +47,8 @@ type Org interface {
 	PersonBySubject(ctx context.Context, issuer, subject string) (org.Person, error)
 	// PeopleHolding returns active people who hold role anywhere, with all their roles.
 	PeopleHolding(ctx context.Context, role org.Role) ([]org.Person, error)
+	// PeopleHoldingAt returns those of them who hold it at one of places.
+	PeopleHoldingAt(ctx context.Context, role org.Role, places []org.Place) ([]org.Person, error)
 	// People returns everybody by name; after is the last name+id of the page before.
 	People(ctx context.Context, q PeopleQuery) ([]org.Person, error)
 	PeopleByID(ctx context.Context, ids []string) (map[string]org.Person, error)
