@@ -173,8 +173,6 @@ func readPackages(t *testing.T) []pkg {
 			return err
 		}
 		path = filepath.ToSlash(path)
-			return nil
-		}
 		p := found[path]
 		if p == nil {
 			p = &pkg{path: path}
