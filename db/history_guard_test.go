@@ -107,6 +107,16 @@ func TestTheAppCannotOpenTheGuard(t *testing.T) {
 	require.False(t, granted)
 }
 
+func TestTheAppDeletesNothingThatTheRecordRefersTo(t *testing.T) {
+	app := dbtest.Open(t, dbtest.AppURL(t, dbtest.URL(t)))
+	for _, table := range []string{"unit", "team", "project", "route", "person", "cluster", "pool", "binding", "session_owner", "request", "change", "ledger_head", "installation"} {
+		_, err := app.Exec(`DELETE FROM ` + table)
+		require.ErrorContains(t, err, "permission denied", table)
+	}
+	_, err := app.Exec(`UPDATE installation SET log = 'another'`)
+	require.ErrorContains(t, err, "permission denied")
+}
+
 // The portal refuses to serve as a role that could rewrite the record.
 func TestAppOwnsHistoryTellsTheOwnerFromTheApp(t *testing.T) {
 	address := dbtest.URL(t)

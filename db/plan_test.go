@@ -112,8 +112,8 @@ func (c crowd) fill(t *testing.T, owner *sqlx.DB) {
 // Every list and search of a large organisation touches few pages. The figures
 // are of EXPLAIN ANALYZE on the full size; the small size must keep them too.
 func TestReadsOfALargeOrganisationTouchFewPages(t *testing.T) {
-	c := crowd{teams: soak.Count(100, 500), people: soak.Count(500, 5000), clusters: soak.Count(20, 100),
-		open: soak.Count(2000, 10_000), closed: soak.Count(4000, 100_000), entries: soak.Count(20_000, 1_000_000)}
+	c := crowd{teams: soak.Count(50, 500), people: soak.Count(300, 5000), clusters: soak.Count(20, 100),
+		open: soak.Count(1000, 10_000), closed: soak.Count(2000, 100_000), entries: soak.Count(8000, 1_000_000)}
 	address := dbtest.URL(t)
 	owner := dbtest.Open(t, address)
 	c.fill(t, owner)

@@ -995,9 +995,9 @@ GRANT SELECT,INSERT ON TABLE public.baseline TO quartermaster_app;
 
 GRANT SELECT,USAGE ON SEQUENCE public.baseline_id_seq TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.binding TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.binding TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.change TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.change TO quartermaster_app;
 
 GRANT SELECT,USAGE ON SEQUENCE public.change_seq_seq TO quartermaster_app;
 
@@ -1005,7 +1005,7 @@ GRANT SELECT,INSERT ON TABLE public.check_result TO quartermaster_app;
 
 GRANT SELECT,USAGE ON SEQUENCE public.check_result_id_seq TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.cluster TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.cluster TO quartermaster_app;
 
 GRANT SELECT,INSERT ON TABLE public.comment TO quartermaster_app;
 
@@ -1021,7 +1021,7 @@ GRANT SELECT,INSERT ON TABLE public.grant_start TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.installation TO quartermaster_app;
+GRANT SELECT ON TABLE public.installation TO quartermaster_app;
 GRANT SELECT ON TABLE public.installation TO quartermaster_signer;
 
 GRANT SELECT,INSERT ON TABLE public.ledger_entry TO quartermaster_app;
@@ -1029,7 +1029,7 @@ GRANT SELECT ON TABLE public.ledger_entry TO quartermaster_signer;
 
 GRANT SELECT,USAGE ON SEQUENCE public.ledger_entry_ordinal_seq TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.ledger_head TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.ledger_head TO quartermaster_app;
 GRANT SELECT ON TABLE public.ledger_head TO quartermaster_signer;
 
 GRANT SELECT,INSERT ON TABLE public.ledger_opening TO quartermaster_app;
@@ -1041,19 +1041,19 @@ GRANT SELECT,INSERT ON TABLE public.org_version TO quartermaster_app;
 
 GRANT SELECT,USAGE ON SEQUENCE public.org_version_version_seq TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.person TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.person TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.poll TO quartermaster_app;
 
 GRANT SELECT,USAGE ON SEQUENCE public.poll_id_seq TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.pool TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_sample TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.project TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.project TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.request TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.request TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.request_line TO quartermaster_app;
 
@@ -1067,19 +1067,19 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.request_waiting_place TO quart
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.role_mapping TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.route TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.route TO quartermaster_app;
 
 GRANT SELECT,USAGE ON SEQUENCE public.route_version_seq TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.session_owner TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.session_owner TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.team TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.team TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tick TO quartermaster_app;
 
-GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.unit TO quartermaster_app;
+GRANT SELECT,INSERT,UPDATE ON TABLE public.unit TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_now TO quartermaster_app;
 

@@ -66,6 +66,9 @@ BEGIN
   GRANT SELECT ON ledger_entry, ledger_opening, ledger_head, installation TO quartermaster_signer;
   ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO quartermaster_app;
   ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT USAGE, SELECT ON SEQUENCES TO quartermaster_app;
+  -- Nothing that people or the record refer to is ever deleted, and the record keeps its name.
+  REVOKE DELETE ON unit, team, project, route, person, cluster, pool, binding, session_owner, request, change, ledger_head FROM quartermaster_app;
+  REVOKE INSERT, UPDATE, DELETE ON installation FROM quartermaster_app;
   FOREACH t IN ARRAY ARRAY['org_version','request_revision','decision','check_result','comment','grant_line','grant_end','baseline','ledger_entry','ledger_opening'] LOOP
     EXECUTE format('REVOKE UPDATE, DELETE, TRUNCATE ON %I FROM quartermaster_app', t);
     EXECUTE format('CREATE TRIGGER refuse_change BEFORE UPDATE OR DELETE ON %I FOR EACH ROW EXECUTE FUNCTION refuse_history_change()', t);
