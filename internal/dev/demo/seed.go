@@ -87,7 +87,11 @@ func (s seeder) adopt(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range clusters {
+	for _, listed := range clusters {
+		c, err := s.p.Store.Cluster(ctx, listed.ID) // a list comes without what was observed
+		if err != nil {
+			return err
+		}
 		if c.Observation == nil {
 			continue
 		}
