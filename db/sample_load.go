@@ -27,24 +27,25 @@ func (s sampleRow) toDomain() portal.Sample {
 	return portal.Sample(s)
 }
 
-// BindingSamples of one pool of a binding in [from, to), averaged per bucket. A
-// bucket without a poll has no row, and a figure that no poll of a bucket knew is
-// nil: avg leaves NULL out, it never counts it as 0.
+// BindingSamples of one pool of a binding in [from, to): use is averaged per bucket,
+// a limit is the bucket's last one (no limit was ever 6.7). A bucket without a poll
+// has no row, and a figure that no poll of a bucket knew is nil: NULL is left out,
+// never counted as 0.
 func (r reader) BindingSamples(ctx context.Context, bindingID, poolID string, from, to time.Time) ([]portal.Sample, error) {
 	if !isID(bindingID) {
 		return nil, fault.New(fault.NotFound, noBinding)
 	}
 	return r.samples(ctx, from, to, `
-		SELECT date_bin($4, s.at, $2) AS at, NULL AS capacity, avg(s.nominal) AS nominal, avg(s.reserved) AS reserved,
+		SELECT date_bin($4, s.at, $2) AS at, NULL AS capacity, (array_agg(s.nominal ORDER BY s.at DESC) FILTER (WHERE s.nominal IS NOT NULL))[1] AS nominal, avg(s.reserved) AS reserved,
 		       avg(s.in_use) AS in_use, avg(s.borrowed) AS borrowed, avg(s.pending) AS pending
 		FROM usage_sample s WHERE s.at >= $2 AND s.at < $3 AND s.binding_id = $1 AND s.pool_id = $5
 		GROUP BY 1 ORDER BY 1`, bindingID, poolID)
 }
 
-// PoolSamples of a whole pool in [from, to), averaged per bucket.
+// PoolSamples of a whole pool in [from, to), as BindingSamples.
 func (r reader) PoolSamples(ctx context.Context, poolID string, from, to time.Time) ([]portal.Sample, error) {
 	return r.samples(ctx, from, to, `
-		SELECT date_bin($4, s.at, $2) AS at, avg(s.capacity) AS capacity, avg(s.nominal) AS nominal, avg(s.reserved) AS reserved,
+		SELECT date_bin($4, s.at, $2) AS at, (array_agg(s.capacity ORDER BY s.at DESC) FILTER (WHERE s.capacity IS NOT NULL))[1] AS capacity, (array_agg(s.nominal ORDER BY s.at DESC) FILTER (WHERE s.nominal IS NOT NULL))[1] AS nominal, avg(s.reserved) AS reserved,
 		       avg(s.in_use) AS in_use, avg(s.borrowed) AS borrowed, NULL AS pending
 		FROM pool_sample s WHERE s.at >= $2 AND s.at < $3 AND s.pool_id = $1
 		GROUP BY 1 ORDER BY 1`, poolID)
