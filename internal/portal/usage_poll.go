@@ -49,6 +49,25 @@ func (p *Portal) PollCluster(ctx context.Context, clusterID string) (ok bool, er
 	return true, p.rediscover(ctx, clusterID)
 }
 
+// RecallUsage keeps what a simulated cluster would have shown at a time in the past,
+// so that the charts of a demonstration do not begin empty. A real cluster has no such past.
+func (p *Portal) RecallUsage(ctx context.Context, clusterID string, o fleet.Observation) error {
+	return p.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
+		c, err := tx.Cluster(ctx, clusterID)
+		if err != nil {
+			return err
+		}
+		if c.Kind != fleet.Simulated {
+			return fault.New(fault.Conflict, "Only a simulated cluster has a past that was never read.")
+		}
+		rows, err := usageRows(ctx, tx, clusterID, o)
+		if err != nil {
+			return err
+		}
+		return tx.SavePoll(ctx, clusterID, o, rows, 0)
+	})
+}
+
 // observe reads the cluster; an error is what to show of the failed poll.
 func (p *Portal) observe(ctx context.Context, clusterID string) (fleet.Observation, error) {
 	ctx, cancel := context.WithTimeout(ctx, orElse(p.PollTimeout, 20*time.Second))

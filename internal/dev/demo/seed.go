@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quartermaster/internal/approval"
+	"quartermaster/internal/dev/sim"
 	"quartermaster/internal/fault"
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/org"
@@ -20,7 +21,7 @@ import (
 // changes nothing twice; the record says that it came via "demo".
 func Seed(ctx context.Context, p *portal.Portal, issuer string) error {
 	s := seeder{p: p, issuer: issuer}
-	steps := []func(context.Context) error{s.clusters, s.adopt, s.clusters, s.requests}
+	steps := []func(context.Context) error{s.clusters, s.adopt, s.past, s.requests}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("seed the demonstration: %w", err)
@@ -60,9 +61,6 @@ func (s seeder) clusters(ctx context.Context) error {
 		if _, err := s.p.TestCluster(ctx, admin, c.ID); err != nil {
 			return err
 		}
-		if _, err := s.p.PollCluster(ctx, c.ID); err != nil {
-			return err
-		}
 		for _, mode := range fleet.Modes[slices.Index(fleet.Modes, c.Mode)+1:] {
 			in := portal.ModeInput{ClusterID: c.ID, Mode: mode, Reason: "demonstration", Key: "demo-mode-" + c.ID + "-" + string(mode)}
 			if _, err := s.p.ChangeClusterMode(ctx, admin, in); err != nil {
@@ -88,14 +86,14 @@ func (s seeder) adopt(ctx context.Context) error {
 		return err
 	}
 	for _, listed := range clusters {
-		c, err := s.p.Store.Cluster(ctx, listed.ID) // a list comes without what was observed
+		c, err := s.p.Store.Cluster(ctx, listed.ID) // a list comes without what was discovered
 		if err != nil {
 			return err
 		}
-		if c.Observation == nil {
+		if c.Discovery == nil {
 			continue
 		}
-		for _, q := range c.Observation.Queues {
+		for _, q := range c.Discovery.Queues {
 			i := slices.IndexFunc(projects, func(p org.Project) bool { return q.Name == p.ID+"-development" || q.Name == p.ID+"-production" })
 			if i < 0 || q.Owner != "" {
 				continue
@@ -107,6 +105,40 @@ func (s seeder) adopt(ctx context.Context) error {
 			if _, err := s.p.AdoptBinding(ctx, admin, in); err != nil && fault.KindOf(err) != fault.Conflict {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// pastSpan and pastStep are how much of yesterday the charts begin with.
+const (
+	pastSpan = 24 * time.Hour
+	pastStep = 15 * time.Minute
+)
+
+// past gives the charts of the simulated clusters the day before, then reads them as they are now.
+func (s seeder) past(ctx context.Context) error {
+	clusters, err := s.p.Store.Clusters(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range clusters {
+		if c.Kind != fleet.Simulated {
+			continue
+		}
+		remote, err := s.p.Dial(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		if x, ok := remote.(*sim.Cluster); ok {
+			now := s.p.Now()
+			keep := func(o fleet.Observation) error { return s.p.RecallUsage(ctx, c.ID, o) }
+			if err := x.Past(now.Add(-pastSpan), now, pastStep, keep); err != nil {
+				return err
+			}
+		}
+		if _, err := s.p.PollCluster(ctx, c.ID); err != nil {
+			return err
 		}
 	}
 	return nil

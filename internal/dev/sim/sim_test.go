@@ -136,3 +136,24 @@ func TestThousandQueues(t *testing.T) {
 	require.Len(t, o.Queues, 1000)
 	require.NotEmpty(t, o.Workloads)
 }
+
+func TestThePastMovesNothing(t *testing.T) {
+	at := start()
+	c, err := sim.Open(sim.Config{ID: "aurora", Pools: pools(), Seed: 1, Now: at.now, Queues: []sim.Queue{queue("a", limit(16, 8))}})
+	require.NoError(t, err)
+	before := observe(t, c)
+	used := 0
+	var times []time.Time
+	require.NoError(t, c.Past(at.at.Add(-24*time.Hour), at.at, time.Hour, func(o fleet.Observation) error {
+		times = append(times, o.At)
+		require.False(t, o.WorkloadsKnown)
+		if find(t, o, "a").Flavors[0].InUse.Amount.Sign() > 0 {
+			used++
+		}
+		return nil
+	}))
+	require.Len(t, times, 24)
+	require.True(t, times[23].Before(at.at))
+	require.Positive(t, used)
+	require.Equal(t, before, observe(t, c))
+}
