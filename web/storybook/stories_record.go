@@ -43,8 +43,8 @@ func recordStories() []story {
 			Digest: "5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef", Prev: web.Link{Text: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Href: paths.HistoryEntry("18204")},
 			Intact: web.Badge{Tone: web.Done, Word: "links hold"}, IntactText: "The digest fits the bytes and the entry before.", Older: web.Link{Text: "18376", Href: "#"}, Newer: web.Link{Text: "18378", Href: "#"}, Object: historyRows[:3]}),
 		on("people", at("People", paths.People), web.PeopleListPage, web.PeopleList{Filters: web.Filters{Action: paths.People, Fields: []web.Filter{{Name: "q", Label: "Search", Kind: "search"}}}, Rows: []web.PersonRow{
-			{Name: "Grace Hopper", Login: "grace", Identity: "idp.example · 248289761001", Roles: []web.Member{{Role: "capacity manager of h100, a100", From: "group gpu-capacity, mapping version 4"}, {Role: "requester in Vision", From: "group gpu-vision, mapping version 4"}}, LastSeen: ago(40 * time.Minute), Factor: "one-time code since 1 Nov 2026"},
-			{Name: nasty, Login: "rd", Identity: "idp.example · 2", Factor: "none yet"},
+			{Name: "Grace Hopper", Login: "grace", Identity: "idp.example · 248289761001", Roles: []web.Member{{Role: "capacity manager of h100, a100", From: "group gpu-capacity, mapping version 4"}, {Role: "requester in Vision", From: "group gpu-vision, mapping version 4"}}, LastSeen: ago(40 * time.Minute)},
+			{Name: nasty, Login: "rd", Identity: "idp.example · 2"},
 		}, Pager: web.Pager{Shown: 2, Noun: "people"}}),
 	}
 }
