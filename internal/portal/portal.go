@@ -8,6 +8,7 @@ package portal
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"quartermaster/internal/fleet"
@@ -39,6 +40,10 @@ type Portal struct {
 	// Reach is called at named points between steps, by tests that end the process
 	// there; nil outside of tests.
 	Reach func(point string)
+
+	// discovered remembers when this process last saw a discovery of a cluster that was
+	// young enough, by id: what the cluster has is large, and is not loaded at each poll to see its age.
+	discovered sync.Map
 }
 
 // reached marks a point that tests may stop at.

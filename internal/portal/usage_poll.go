@@ -110,11 +110,15 @@ func (p *Portal) release(ctx context.Context, tx Tx, clusterID string, from ...C
 
 // rediscover renews the discovery when it is old. That it fails does not spoil a good poll.
 func (p *Portal) rediscover(ctx context.Context, clusterID string) error {
+	if at, ok := p.discovered.Load(clusterID); ok && p.Now().Sub(at.(time.Time)) < discoverEvery {
+		return nil
+	}
 	c, err := p.Store.Cluster(ctx, clusterID)
 	if err != nil {
 		return err
 	}
 	if c.Discovery != nil && p.Now().Sub(c.Discovery.At) < discoverEvery {
+		p.discovered.Store(clusterID, c.Discovery.At)
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, orElse(p.PollTimeout, 20*time.Second))
@@ -123,7 +127,11 @@ func (p *Portal) rediscover(ctx context.Context, clusterID string) error {
 	if err == nil {
 		var d fleet.Discovery
 		if d, err = remote.Discover(limited); err == nil {
-			return p.Store.InTx(ctx, func(ctx context.Context, tx Tx) error { return tx.SaveDiscovery(ctx, clusterID, d) })
+			err = p.Store.InTx(ctx, func(ctx context.Context, tx Tx) error { return tx.SaveDiscovery(ctx, clusterID, d) })
+			if err == nil {
+				p.discovered.Store(clusterID, p.Now())
+			}
+			return err
 		}
 	}
 	p.Log.Warn("discover", "cluster", clusterID, "err", err)
