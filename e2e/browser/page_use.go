@@ -19,18 +19,39 @@ func (w *Window) Open(path string) {
 	require.NoError(w.t, err)
 }
 
+// field is the control with a label. A label may say that its field is optional,
+// and one that stands around a list holds the list's options as well.
+func (w *Window) field(label string) playwright.Locator {
+	text := regexp.QuoteMeta(label)
+	around := w.Page.Locator("label").Filter(playwright.LocatorFilterOptions{HasText: regexp.MustCompile(`^\s*` + text + `\s`)}).Locator("select, input, textarea")
+	return w.Page.GetByLabel(regexp.MustCompile(`^\s*` + text + `(\s+optional)?\s*$`)).Or(around).First()
+}
+
 // Fill types into the field with a label.
 func (w *Window) Fill(label, value string) {
 	w.t.Helper()
-	require.NoError(w.t, w.Page.GetByLabel(label, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).First().Fill(value), "fill %q", label)
+	require.NoError(w.t, w.field(label).Fill(value), "fill %q", label)
 }
 
 // Choose picks the option with the given text in the list with a label.
 func (w *Window) Choose(label, option string) {
 	w.t.Helper()
-	_, err := w.Page.GetByLabel(label, playwright.PageGetByLabelOptions{Exact: playwright.Bool(true)}).First().
-		SelectOption(playwright.SelectOptionValues{Labels: &[]string{option}})
+	_, err := w.field(label).SelectOption(playwright.SelectOptionValues{Labels: &[]string{option}})
 	require.NoError(w.t, err, "choose %q in %q", option, label)
+}
+
+// Check ticks the box with a label.
+func (w *Window) Check(label string) {
+	w.t.Helper()
+	require.NoError(w.t, w.field(label).Check(), "check %q", label)
+}
+
+// Value is what the field with a label holds.
+func (w *Window) Value(label string) string {
+	w.t.Helper()
+	v, err := w.field(label).InputValue()
+	require.NoError(w.t, err)
+	return v
 }
 
 // Press clicks the button whose name matches the pattern.

@@ -21,15 +21,22 @@ const finishAnnotation = "quartermaster.test/finish"
 // pod runs until FinishJob.
 func (c *Cluster) SubmitJob(t testing.TB, namespace, queue, name string, gpus int) {
 	t.Helper()
+	c.SubmitPods(t, namespace, queue, name, 1, gpus)
+}
+
+// SubmitPods is SubmitJob with several pods side by side, for more GPUs than one
+// machine has.
+func (c *Cluster) SubmitPods(t testing.TB, namespace, queue, name string, pods, gpus int) {
+	t.Helper()
 	clients := c.clients(t)
 	request := corev1.ResourceList{
 		"nvidia.com/gpu": *resource.NewQuantity(int64(gpus), resource.DecimalSI),
 		"cpu":            resource.MustParse("4"), "memory": resource.MustParse("16Gi"),
 	}
-	suspended, retries := true, int32(0)
+	suspended, retries, parallel := true, int32(0), int32(pods)
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Labels: map[string]string{"kueue.x-k8s.io/queue-name": queue}},
-		Spec: batchv1.JobSpec{Suspend: &suspended, BackoffLimit: &retries, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		Spec: batchv1.JobSpec{Suspend: &suspended, BackoffLimit: &retries, Parallelism: &parallel, Completions: &parallel, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
 			Containers: []corev1.Container{{
 				Name: "train", Image: "registry.invalid/train:1",

@@ -44,10 +44,11 @@ type Site struct {
 	Database string   `json:"database"`
 	People   []Person `json:"people"`
 
-	args []string
-	env  []string
-	cmd  *exec.Cmd
-	out  *tail
+	args  []string
+	env   []string
+	cmd   *exec.Cmd
+	ended chan struct{}
+	out   *tail
 }
 
 var build struct {
@@ -76,20 +77,47 @@ func Binary() (string, error) {
 	return build.binary, build.err
 }
 
+// RemoveBinaries deletes what Binary built.
+func RemoveBinaries() {
+	if build.binary != "" {
+		os.RemoveAll(filepath.Dir(build.binary))
+	}
+}
+
 // Start runs `quartermaster dev` in a fresh directory with extra arguments and waits until it is ready.
-func Start(args ...string) (*Site, error) {
+func Start(args ...string) (*Site, error) { return StartWith(nil, args...) }
+
+// StartWith is Start with extra variables.
+func StartWith(env []string, args ...string) (*Site, error) {
 	dir, err := os.MkdirTemp("", "quartermaster-site-")
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{Dir: dir, args: args}
+	s := &Site{Dir: dir, args: args, env: env}
 	return s, s.Run()
+}
+
+// environment is the caller's without what would configure the program.
+func environment(extra []string) []string {
+	var out []string
+	for _, kv := range os.Environ() {
+		if !strings.HasPrefix(kv, "QUARTERMASTER_") && !strings.HasPrefix(kv, "DATABASE_URL=") {
+			out = append(out, kv)
+		}
+	}
+	return append(out, extra...)
 }
 
 // New is Start for one test; everything is removed with it.
 func New(t testing.TB, args ...string) *Site {
 	t.Helper()
-	s, err := Start(args...)
+	return NewWith(t, nil, args...)
+}
+
+// NewWith is New with extra variables.
+func NewWith(t testing.TB, env []string, args ...string) *Site {
+	t.Helper()
+	s, err := StartWith(env, args...)
 	if s != nil {
 		t.Cleanup(func() {
 			s.Remove()
@@ -111,22 +139,25 @@ func (s *Site) Run() error {
 	os.Remove(filepath.Join(s.Dir, "dev.json"))
 	s.out = &tail{}
 	s.cmd = exec.Command(binary, append([]string{"dev", "--data", s.Dir, "--listen", "127.0.0.1:0"}, s.args...)...)
-	s.cmd.Env = append(os.Environ(), s.env...)
+	s.cmd.Env = environment(s.env)
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.out
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := s.cmd.Start(); err != nil {
 		return err
 	}
-	gone := make(chan error, 1)
-	go func() { gone <- s.cmd.Wait() }()
+	s.ended = make(chan struct{})
+	go func(cmd *exec.Cmd, ended chan struct{}) {
+		_ = cmd.Wait()
+		close(ended)
+	}(s.cmd, s.ended)
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	tick := time.NewTicker(25 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		select {
-		case err := <-gone:
-			return fmt.Errorf("quartermaster dev ended: %w\n%s", err, s.out)
+		case <-s.ended:
+			return fmt.Errorf("quartermaster dev ended: %s\n%s", s.cmd.ProcessState, s.out)
 		case <-ctx.Done():
 			return fmt.Errorf("quartermaster dev was not ready in time\n%s", s.out)
 		case <-tick.C:
@@ -166,23 +197,31 @@ func (s *Site) Person(t testing.TB, user string) Person {
 // Kill ends the program at once, as a power cut would, and waits until it is gone.
 func (s *Site) Kill() { s.end(syscall.SIGKILL) }
 
-// Stop asks it to end, as Ctrl-C does.
-func (s *Site) Stop() { s.end(syscall.SIGINT) }
+// Stop asks it to end, as Ctrl-C does, and returns its exit code.
+func (s *Site) Stop() int { return s.end(syscall.SIGINT) }
 
-func (s *Site) end(sig syscall.Signal) {
+// PID of the running program.
+func (s *Site) PID() int { return s.cmd.Process.Pid }
+
+// Ended is closed once the program is gone.
+func (s *Site) Ended() <-chan struct{} { return s.ended }
+
+func (s *Site) end(sig syscall.Signal) int {
 	if s.cmd == nil || s.cmd.Process == nil {
-		return
+		return 0
 	}
-	pid := s.cmd.Process.Pid
-	_ = syscall.Kill(pid, sig)
-	deadline := time.Now().Add(20 * time.Second)
-	for syscall.Kill(pid, 0) == nil && time.Now().Before(deadline) {
-		time.Sleep(10 * time.Millisecond)
+	_ = s.cmd.Process.Signal(sig)
+	patience := time.NewTimer(60 * time.Second)
+	defer patience.Stop()
+	select {
+	case <-s.ended:
+	case <-patience.C:
+		_ = s.cmd.Process.Kill()
+		<-s.ended
 	}
-	if syscall.Kill(pid, 0) == nil {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
+	code := s.cmd.ProcessState.ExitCode()
 	s.cmd = nil
+	return code
 }
 
 // Remove stops the program and deletes its directory.

@@ -1,0 +1,108 @@
+package e2e
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"quartermaster/e2e/browser"
+	"quartermaster/e2e/cluster"
+	"quartermaster/e2e/site"
+	"quartermaster/k8s/deploy"
+)
+
+// streetQueue is what the cluster had before the portal came: a queue with 8 H100
+// that somebody made by hand for one team's namespace.
+const streetQueue = `
+apiVersion: v1
+kind: Namespace
+metadata: {name: street-scenes}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: street-scenes}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu, memory, nvidia.com/gpu]
+    flavors:
+    - name: h100
+      resources:
+      - {name: cpu, nominalQuota: 256}
+      - {name: memory, nominalQuota: 2Ti}
+      - {name: nvidia.com/gpu, nominalQuota: 8}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: train, namespace: street-scenes}
+spec: {clusterQueue: street-scenes}
+`
+
+// testbed is the real cluster connected to the lab, through the screens, in mode enforce.
+type testbed struct {
+	site *site.Site
+	c    *cluster.Cluster
+}
+
+var connectOnce struct {
+	sync.Mutex
+	done bool
+}
+
+// connected is the testbed; the first test that needs it plays the platform admin.
+func connected(t *testing.T) testbed {
+	t.Helper()
+	b := testbed{theLab(t), theCluster(t)}
+	connectOnce.Lock()
+	defer connectOnce.Unlock()
+	if !connectOnce.done {
+		b.connect(t)
+		connectOnce.done = true
+	}
+	return b
+}
+
+// connect is what a platform admin does with a new cluster: look, connect, adopt
+// what is there, then let the portal write.
+func (b testbed) connect(t *testing.T) {
+	t.Helper()
+	b.c.Create(t, streetQueue)
+	pia := as(t, b.site, "pia", browser.Wide)
+	pia.Follow("^Clusters")
+	pia.Follow("Connect a cluster")
+	fill := func() {
+		pia.Fill("Name", "Testbed")
+		pia.Fill("Server", b.c.Server())
+		pia.Fill("CA certificate", string(b.c.CA()))
+		pia.Fill("Token", b.c.Token(t, deploy.ServiceAccount))
+	}
+	fill()
+	pia.Press("^Test connection$")
+	pia.See("answered in")
+	found := pia.Text()
+	for _, want := range []string{"Kubernetes v1.", "v1beta2", "NVIDIA-H100-80GB-HBM3", "NVIDIA-A100-SXM4-80GB", "nvidia.com/gpu", "ClusterQueue street-scenes", "kubectl-create"} {
+		require.Contains(t, found, want, "what the test of a connection shows")
+	}
+	require.Equal(t, "", pia.Value("Token"), "a token is never sent back")
+	var kept int
+	require.NoError(t, b.site.DB(t).Get(&kept, `SELECT count(*) FROM cluster`))
+	require.Zero(t, kept, "a test keeps nothing")
+
+	fill()
+	pia.Press("^Connect cluster$")
+	pia.See("Testbed is connected in mode observe")
+	pia.ReloadUntil("kubectl-create")
+	require.Equal(t, "8", nominal(t, clusterQueue(t, b.c, "street-scenes"), "h100", "nvidia.com/gpu"))
+
+	pia.Follow("Adopt.*street-scenes")
+	pia.Choose("Project and environment", "Street Scenes · development")
+	pia.Press("^Adopt street-scenes$")
+	pia.See("What it has now is the baseline")
+	for _, mode := range []string{"plan", "enforce"} {
+		pia.Fill("Reason", "first rollout")
+		pia.Press("^Switch to " + mode + "$")
+		pia.See("Testbed is in mode " + mode)
+	}
+	require.Empty(t, writesBy(clusterQueue(t, b.c, "street-scenes"), "quartermaster"), "nothing is written before something is granted")
+}

@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"fmt"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mxschmitt/playwright-go"
+	"github.com/stretchr/testify/require"
+
+	"quartermaster/e2e/browser"
+	"quartermaster/e2e/site"
+	"quartermaster/internal/signin"
+)
+
+// codes remembers which one-time code each person used last: each counts once.
+var codes = struct {
+	sync.Mutex
+	last map[string]int64
+}{last: map[string]int64{}}
+
+// freshCode is a code that was not used yet: this period's or the next one's,
+// which are both taken. A third within a period waits for the clock.
+func freshCode(t testing.TB, s *site.Site, p site.Person) string {
+	t.Helper()
+	codes.Lock()
+	defer codes.Unlock()
+	key := s.Dir + p.User
+	step := max(signin.Step(time.Now()), codes.last[key]+1)
+	require.Eventually(t, func() bool { return step <= signin.Step(time.Now())+1 }, time.Minute, 100*time.Millisecond, "a code that may be used")
+	codes.last[key] = step
+	code, err := signin.CodeAt(p.TOTP, step)
+	require.NoError(t, err)
+	return code
+}
+
+// as opens a window in which a person has just signed in with two factors.
+func as(t testing.TB, s *site.Site, user string, look browser.Look) *browser.Window {
+	t.Helper()
+	w := theBrowser(t).Window(t, s.Portal, look)
+	w.Open("/")
+	prove(t, s, w, user)
+	require.NoError(t, w.Page.WaitForURL(regexp.MustCompile("^"+regexp.QuoteMeta(s.Portal))))
+	return w
+}
+
+// prove answers the identity provider: name, password and a code never used before.
+func prove(t testing.TB, s *site.Site, w *browser.Window, user string) {
+	t.Helper()
+	p := s.Person(t, user)
+	require.NoError(t, w.Page.WaitForURL(regexp.MustCompile("^"+regexp.QuoteMeta(s.Identity))))
+	w.Fill("User name", p.User)
+	w.Fill("Password", p.Password)
+	w.Fill("One-time code", freshCode(t, s, p))
+	w.Press("^Sign in$")
+}
+
+// again opens another window of the same session, with another look.
+func again(t testing.TB, s *site.Site, w *browser.Window, look browser.Look) *browser.Window {
+	t.Helper()
+	cookies, err := w.Context.Cookies()
+	require.NoError(t, err)
+	var mine []playwright.OptionalCookie
+	for _, c := range cookies {
+		mine = append(mine, c.ToOptionalCookie())
+	}
+	other := theBrowser(t).Window(t, s.Portal, look)
+	require.NoError(t, other.Context.AddCookies(mine))
+	return other
+}
+
+// number is the request whose page the window shows.
+func number(t testing.TB, w *browser.Window) int64 {
+	t.Helper()
+	require.NoError(t, w.Page.WaitForURL(regexp.MustCompile(`/requests/\d+`)))
+	var n int64
+	m := regexp.MustCompile(`/requests/(\d+)`).FindStringSubmatch(w.Page.URL())
+	_, err := fmt.Sscan(m[1], &n)
+	require.NoError(t, err)
+	return n
+}
