@@ -3,6 +3,8 @@ package jobs
 import (
 	"context"
 	"hash/fnv"
+	"slices"
+	"strings"
 	"time"
 
 	"quartermaster/internal/portal"
@@ -48,36 +50,66 @@ func (s *schedule) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var due []work.Args
+	var due []turn
 	for id, last := range times {
-		turn, began := turnOf(id, now, s.r.cfg.Every)
-		if s.asked[id] == turn || last != nil && !last.Before(began) {
+		n, began := turnOf(id, now, s.r.cfg.Every)
+		if s.asked[id] == n || last != nil && !last.Before(began) {
 			continue
 		}
-		s.asked[id] = turn
-		due = append(due, work.UsagePoll{ClusterID: id, Slot: turn})
+		due = append(due, turn{id, n, began})
 	}
+	slices.SortFunc(due, func(a, b turn) int { return strings.Compare(a.clusterID, b.clusterID) }) // one order of locks
+	tick := false
 	if now.Sub(s.ticked) >= tickAgain {
-		waits, err := p.GrantsDue(ctx)
-		if err != nil {
+		if tick, err = p.GrantsDue(ctx); err != nil {
 			return err
 		}
-		if waits {
-			s.ticked = now
-			due = append(due, work.GrantTick{Slot: now.Unix()})
-		}
 	}
-	if len(due) == 0 {
+	if len(due) == 0 && !tick {
 		return nil
 	}
-	return p.Store.InTx(ctx, func(ctx context.Context, tx portal.Tx) error {
-		for _, args := range due {
-			if err := tx.Enqueue(ctx, args); err != nil {
+	err = p.Store.InTx(ctx, func(ctx context.Context, tx portal.Tx) error {
+		for _, t := range due {
+			if err := t.enqueue(ctx, tx); err != nil {
 				return err
 			}
 		}
+		if tick {
+			return tx.Enqueue(ctx, work.GrantTick{Slot: now.Unix()})
+		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	for _, t := range due {
+		s.asked[t.clusterID] = t.n
+	}
+	if tick {
+		s.ticked = now
+	}
+	return nil
+}
+
+// turn is one cluster's turn to be read.
+type turn struct {
+	clusterID string
+	n         int64
+	began     time.Time
+}
+
+// enqueue adds the poll unless a replica did: which turn was last is kept under a
+// lock, because the job of another replica may be over by the time this one looks.
+func (t turn) enqueue(ctx context.Context, tx portal.Tx) error {
+	name := "poll:" + t.clusterID
+	last, err := tx.TickForUpdate(ctx, name)
+	if err != nil || !last.Before(t.began) {
+		return err
+	}
+	if err := tx.Enqueue(ctx, work.UsagePoll{ClusterID: t.clusterID, Slot: t.n}); err != nil {
+		return err
+	}
+	return tx.SaveTick(ctx, name, t.began)
 }
 
 // turnOf numbers the turns of a cluster and says when the present one began. Each
@@ -85,7 +117,7 @@ func (s *schedule) look(ctx context.Context) error {
 func turnOf(clusterID string, now time.Time, every time.Duration) (turn int64, began time.Time) {
 	h := fnv.New64a()
 	h.Write([]byte(clusterID))
-	phase := time.Duration(h.Sum64() % uint64(every))
+	phase := time.Duration(h.Sum64() % uint64(every)).Truncate(time.Millisecond) // PostgreSQL keeps microseconds
 	turn = (now.UnixNano() + int64(phase)) / int64(every)
 	return turn, time.Unix(0, turn*int64(every)-int64(phase)).UTC()
 }
