@@ -72,7 +72,7 @@ func importCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "import FILE",
 		Short: "Make the organisation what a file says: teams, projects, people, roles, clusters, pools, routes",
-		Long:  "Make the organisation what a file says. Running it again changes nothing. Into a database that has an organisation already, a change of roles or routes is refused: such a change is decided by another person in the portal.",
+		Long:  "Make the organisation what a file says. Running it again changes nothing; what the file no longer names stays. The difference and who applied it go on record.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			raw, err := os.ReadFile(args[0])
