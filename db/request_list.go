@@ -11,6 +11,7 @@ import (
 	"github.com/lib/pq"
 
 	"quartermaster/internal/fault"
+	"quartermaster/internal/fleet"
 	"quartermaster/internal/portal"
 	"quartermaster/internal/request"
 )
@@ -201,6 +202,7 @@ type listLineRow struct {
 	PoolID    string            `db:"pool_id"`
 	PoolName  string            `db:"pool_name"`
 	Resource  string            `db:"resource"`
+	Unit      fleet.Unit        `db:"unit"`
 	Kind      request.LimitKind `db:"kind"`
 	Current   measure           `db:"current"`
 	Asked     quantity          `db:"asked"`
@@ -220,7 +222,7 @@ func (r reader) addLines(ctx context.Context, rows []portal.RequestRow) error {
 	}
 	var lines []listLineRow
 	err := r.all(ctx, &lines, `
-		SELECT l.request_id, l.pool_id, p.name AS pool_name, p.resource, l.kind, l.current, l.asked, l.granted, u.nominal AS enforced, u.in_use
+		SELECT l.request_id, l.pool_id, p.name AS pool_name, p.resource, p.unit, l.kind, l.current, l.asked, l.granted, u.nominal AS enforced, u.in_use
 		FROM request_line l
 		JOIN request r ON r.id = l.request_id
 		JOIN pool p ON p.id = l.pool_id
@@ -232,7 +234,7 @@ func (r reader) addLines(ctx context.Context, rows []portal.RequestRow) error {
 	}
 	for _, l := range lines {
 		row := &rows[at[l.RequestID]]
-		row.Lines = append(row.Lines, portal.RequestRowLine{PoolID: l.PoolID, PoolName: l.PoolName, Resource: l.Resource, Kind: l.Kind,
+		row.Lines = append(row.Lines, portal.RequestRowLine{PoolID: l.PoolID, PoolName: l.PoolName, Resource: l.Resource, Unit: l.Unit, Kind: l.Kind,
 			Current: l.Current.Measure, Asked: l.Asked.Quantity, Granted: l.Granted.Measure, Enforced: l.Enforced.Measure, InUse: l.InUse.Measure})
 	}
 	return nil

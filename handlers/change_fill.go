@@ -121,6 +121,7 @@ func workloadOf(w fleet.Workload) web.Workload {
 	for _, a := range w.Amounts {
 		if a.Pool.Accelerator() {
 			sum, any = sum.Add(a.Amount), true
+			v.Unit = unitsOf(a.Pool.Resource)
 		}
 	}
 	v.GPUs = web.Unknown("the workload names no accelerator")

@@ -133,7 +133,7 @@ func foundOf(d fleet.Discovery, pools []portal.PoolState) web.ClusterFound {
 	}
 	for _, q := range d.Quotas {
 		v.Limits = append(v.Limits, web.FoundLimit{
-			Object: "ResourceQuota " + q.Namespace + "/" + q.Name, Field: q.Key, Value: figure(q.Hard, "not read"),
+			Object: "ResourceQuota " + q.Namespace + "/" + q.Name, Field: q.Key, Value: figure(q.Hard, "not read"), Borrows: web.Unknown("a ResourceQuota knows no borrowing"),
 			Granted: web.Unknown("not connected yet"), Owner: orElse(q.Owner, "nobody known"), Tool: q.Owner != "",
 		})
 	}
@@ -144,18 +144,35 @@ func queueLimits(q fleet.Queue) []web.FoundLimit {
 	var out []web.FoundLimit
 	owner := orElse(q.Owner, orElse(strings.Join(q.Managers, ", "), "nobody known"))
 	for _, f := range q.Flavors {
-		out = append(out, web.FoundLimit{Object: "ClusterQueue " + q.Name, Field: f.Pool.String() + " nominalQuota", Value: figure(f.Nominal, "not read"), Granted: web.Unknown("not connected yet"), Owner: owner, Tool: q.Owner != ""})
+		out = append(out, web.FoundLimit{Object: "ClusterQueue " + q.Name, Field: f.Pool.String(), Value: figure(f.Nominal, "not read"), Borrows: borrowing(f.Borrowing), Granted: web.Unknown("not connected yet"), Owner: owner, Tool: q.Owner != ""})
 	}
 	return out
+}
+
+// borrowing is a queue's borrowingLimit; one that is absent does not limit.
+func borrowing(q *fleet.Quantity) web.Figure {
+	if q == nil {
+		return web.Figure{Value: "no limit"}
+	}
+	return exactly(*q)
 }
 
 func foundLimitOf(l portal.LimitRow, d portal.ClusterDetail) web.FoundLimit {
 	v := web.FoundLimit{
 		Object: l.Object.String(), Field: l.Path, Value: figure(l.Value, "not read"), Granted: figure(l.Granted, "nothing is granted here"),
-		Owner: orElse(l.Owner, "nobody known"), Tool: l.Tool,
+		Borrows: web.Unknown("a ResourceQuota knows no borrowing"), Owner: orElse(l.Owner, "nobody known"), Tool: l.Tool,
 	}
-	if l.NoLimit {
-		v.Value = web.Figure{Value: "no limit"}
+	switch {
+	case l.NoLimit:
+		v.Borrows = web.Figure{Value: "no limit"}
+	case l.Borrows:
+		v.Borrows = figure(l.Borrowing, "not read")
+	}
+	if l.Granted.Known && l.Borrows {
+		v.Granted.Note = "borrows without limit"
+		if l.GrantedBorrowing.Known {
+			v.Granted.Note = "borrows up to " + amount(l.GrantedBorrowing.Amount)
+		}
 	}
 	if l.Ours && l.Owner == "" {
 		v.Owner = "Quartermaster"

@@ -24,6 +24,19 @@ func units(u fleet.Unit) string {
 	return "GPUs"
 }
 
+// unitsOf is the plural for an accelerator's resource name, where no pool says more.
+func unitsOf(resource string) string {
+	switch {
+	case strings.Contains(resource, "/mig-"):
+		return units(fleet.MIG)
+	case strings.HasSuffix(resource, ".shared"):
+		return units(fleet.Share)
+	case strings.HasSuffix(resource, "/gpu"):
+		return units(fleet.Card)
+	}
+	return resource
+}
+
 // unitSaid says which kind a pool's numbers are.
 func unitSaid(u fleet.Unit) string {
 	switch u {

@@ -17,7 +17,7 @@ func TestTheFleetIsShownAsItWasRead(t *testing.T) {
 	pools := text(s.page("ana", "/pools"))
 	require.Contains(t, pools, "H100 80 GB")
 	require.Contains(t, pools, "of 96 GPUs")
-	require.Contains(t, pools, "Aurora is a simulated cluster")
+	require.Contains(t, pools, "Aurora and Borealis are simulated clusters")
 	pool := text(s.page("ana", "/pools/aurora-h100?range=7d"))
 	require.Contains(t, pool, "whole cards")
 	require.Contains(t, text(s.page("ana", "/projects")), "Street Scenes")

@@ -33,9 +33,9 @@ func (s *server) projectView(w http.ResponseWriter, r *http.Request) error {
 	if d.MayAsk {
 		v.Ask = paths.With(paths.RequestNew, "project", p.ID)
 	}
+	v.Ranges = rangeTabs(length, func(x portal.Range) string { return address(r, "range", string(x)) + "#use" })
 	for _, c := range d.Charts {
-		chart := samplesChart("use-"+c.Environment+"-"+c.PoolID, units(c.Unit)+" of "+p.Name+" in "+c.PoolName+", "+c.Environment, units(c.Unit), d.From, d.To, c.Samples)
-		chart.Ranges = rangeTabs(length, func(x portal.Range) string { return address(r, "range", string(x)) + "#use" })
+		chart := samplesChart("use-"+c.Environment+"-"+c.PoolID, c.PoolName+", "+c.Environment, units(c.Unit), d.From, d.To, c.Samples)
 		chart.Empty = "Nothing was read in this period. The next poll is due within " + web.Span(s.PollEvery) + "."
 		v.Charts = append(v.Charts, chart)
 	}

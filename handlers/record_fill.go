@@ -52,6 +52,12 @@ var done = map[ledger.Type]struct{ did, tried string }{
 // decided is the verb of each outcome of a decision.
 var decided = map[string]string{"approve": "approved", "return": "returned", "reject": "rejected"}
 
+// follows are the entries that a person's step brings with it: on a timeline
+// they fold with what the portal did by itself.
+var follows = map[ledger.Type]bool{
+	ledger.RequestState: true, ledger.GrantMade: true, ledger.BindingMade: true, ledger.ChangePlanned: true, ledger.ChangeBegun: true, ledger.ChangeApplied: true,
+}
+
 // whatHappened is an entry in words: "approved", "moved the request on: active".
 func whatHappened(e ledger.Entry) string {
 	words, ok := done[e.Type]
@@ -122,6 +128,9 @@ func factorWord(amr []string) string {
 	names := map[string]string{"pwd": "password", "otp": "one-time code", "totp": "one-time code", "hwk": "security key", "mfa": "two factors", "recovery": "recovery code"}
 	var out []string
 	for _, m := range amr {
+		if m == "mfa" && len(amr) > 1 {
+			continue // the others say which
+		}
 		if n, ok := names[m]; ok {
 			m = n
 		}
@@ -166,8 +175,13 @@ func eventOf(e portal.EntryRow) web.Event {
 	case e.Entry.Type == ledger.ChangeVerified || e.Entry.Type == ledger.RequestDecided:
 		tone = web.Done
 	}
+	who, system := whoDid(e), strings.Contains(e.Entry.Actor.ID, ":")
+	if system {
+		who = "Quartermaster" // which job it was stands in the entry
+	}
 	return web.Event{
-		At: e.At, Tone: tone, What: whatHappened(e.Entry), Who: whoDid(e), Role: authorityWord(e.Entry.Authority),
+		Small: tone == web.Neutral && (system || follows[e.Entry.Type]),
+		At:    e.At, Tone: tone, What: whatHappened(e.Entry), Who: who, Role: authorityWord(e.Entry.Authority),
 		Factor: factorWord(e.Entry.Actor.AMR), Reason: reasonOf(e), Ledger: decimal(e.Ordinal), Href: paths.HistoryEntry(e.Entry.ID),
 	}
 }

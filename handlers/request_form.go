@@ -252,9 +252,9 @@ func (q requestForm) line(i int, c portal.Choices) web.RequestEditLine {
 	}
 	l.Asked.Type, l.Asked.Min, l.Asked.Unit = "number", "0", l.Unit
 	l.Kind.Options = []web.Option{
-		{Value: string(request.Hard), Text: "hard: this much, nothing borrowed"},
-		{Value: string(request.Soft), Text: "soft: this much, and borrowing up to the pool's ceiling"},
-		{Value: string(request.Burst), Text: "burst: extra borrowing until its end"},
+		{Value: string(request.Hard), Text: "Hard · no borrowing"},
+		{Value: string(request.Soft), Text: "Soft · may borrow"},
+		{Value: string(request.Burst), Text: "Burst · extra until end"},
 	}
 	l.Start.Type, l.End.Type = "date", "date"
 	l.End.Hint = "That day is not included. Burst has to end."

@@ -125,7 +125,7 @@ func rowLines(lines []portal.RequestRowLine, state request.State) []web.RequestR
 	var out []web.RequestRowLine
 	for _, l := range lines {
 		out = append(out, web.RequestRowLine{Pool: l.PoolName, Figures: web.FigureLine{
-			Unit: "GPUs", Asked: exactly(l.Asked), Granted: grantedFigure(l.Granted, state),
+			Unit: units(l.Unit), Asked: exactly(l.Asked), Granted: grantedFigure(l.Granted, state),
 			Enforced: figure(l.Enforced, "not read yet"), InUse: figure(l.InUse, "not read yet"),
 		}})
 	}

@@ -130,7 +130,7 @@ func requestFacts(d portal.RequestDetail) []web.Fact {
 	add("cost a month, as asked", moneyLine(d.Cost.Totals))
 	add("route", d.Request.Route.Why)
 	if d.Request.Revision.Digest != "" {
-		facts = append(facts, web.Fact{Label: "revision " + decimal(int64(d.Request.Revision.Number)), Text: d.Request.Revision.Digest, Mono: true})
+		facts = append(facts, web.Fact{Label: "revision " + decimal(int64(d.Request.Revision.Number)), Text: web.Short(d.Request.Revision.Digest), Mono: true})
 	}
 	return facts
 }

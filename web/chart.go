@@ -29,5 +29,5 @@ type Chart struct {
 	Gap    time.Duration // 0: four times the median distance
 	Ranges []Tab         // 24 h / 7 d / 30 d
 	Series []Series
-	Empty  string // why nothing is there: "No poll yet: the first is due within 30 s"
+	Empty  string // said where no point is known: "No poll yet: the first is due within 30 s"
 }

@@ -14,6 +14,8 @@ const (
 	plotWidth  = 1000.0
 	plotTop    = 12.0
 	plotHeight = 152.0
+	// lonelyWidth is how wide a reading without neighbours is drawn.
+	lonelyWidth = 14.0
 )
 
 type drawing struct {
@@ -71,6 +73,9 @@ func (c Chart) draw() drawing {
 		for _, run := range runs(s.Points, gap) {
 			for i, p := range run {
 				x, y := c.x(p.At), plotHeight*(1-p.Value/top)
+				if len(run) == 1 {
+					x = min(max(0, x-lonelyWidth/2), plotWidth-lonelyWidth)
+				}
 				switch {
 				case i == 0:
 					fmt.Fprintf(&line, "M%s %s", num(x), num(y))
@@ -83,9 +88,9 @@ func (c Chart) draw() drawing {
 					fmt.Fprintf(&area, "L%s %s", num(x), num(y))
 				}
 			}
-			if len(run) == 1 { // one lonely reading is a dot's width, not nothing
-				fmt.Fprint(&line, "h2")
-				fmt.Fprint(&area, "h2")
+			if len(run) == 1 { // one reading has no length: a short line shows it
+				fmt.Fprintf(&line, "h%s", num(lonelyWidth))
+				fmt.Fprintf(&area, "h%s", num(lonelyWidth))
 			}
 			fmt.Fprintf(&area, "V%sZ", num(plotHeight))
 		}

@@ -70,13 +70,17 @@ type FoundPool struct {
 // FoundLimit is one limit in force and who owns it.
 type FoundLimit struct {
 	Object  string
-	Field   string
-	Value   Figure
+	Field   string // flavor and resource, or the key of a ResourceQuota
+	Value   Figure // nominal
+	Borrows Figure // how much above it; "no limit"
 	Granted Figure // what the portal granted there; unknown before adoption
 	Owner   string // field manager or tool: "argocd-controller"
-	Tool    bool   // owned by Argo CD or Flux: stays theirs
+	Tool    bool   // owned by Argo CD or Flux: stays theirs, so it is not adopted
 	Adopt   string // address to adopt it; "" hides
 }
+
+// limitsShown is how many limits are in sight before the rest folds.
+const limitsShown = 20
 
 // ClusterView is the page of one cluster. Posts:
 //

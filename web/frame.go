@@ -1,6 +1,7 @@
 package web
 
 import (
+	"strings"
 	"time"
 
 	"quartermaster/internal/paths"
@@ -122,6 +123,16 @@ func (f Frame) theme() string {
 		return f.Theme
 	}
 	return "auto"
+}
+
+// simulated names all simulated clusters of the page in one sentence's beginning.
+func (f Frame) simulated() string {
+	switch n := len(f.Simulated); n {
+	case 1:
+		return f.Simulated[0] + " is a simulated cluster:"
+	default:
+		return strings.Join(f.Simulated[:n-1], ", ") + " and " + f.Simulated[n-1] + " are simulated clusters:"
+	}
 }
 
 func (f Frame) back() string {

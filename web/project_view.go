@@ -26,6 +26,7 @@ type ProjectView struct {
 	Lines    []PoolLine
 	Ask      string // address of a prefilled new request; "" hides
 	Charts   []Chart
+	Ranges   []Tab // periods of all charts
 	Members  []Member
 	Requests []RequestRow
 	Grants   []GrantRow

@@ -1,6 +1,10 @@
 package web
 
-import "time"
+import (
+	"slices"
+	"strings"
+	"time"
+)
 
 // StepState is how far a step is.
 type StepState string
@@ -35,6 +39,7 @@ type Event struct {
 	Reason string // free text as written
 	Ledger string // ledger number; "" hides the link
 	Href   string // address of the ledger entry
+	Small  bool   // a step that only follows from another: folded with its neighbours
 }
 
 // DiffField is one field, as the cluster would store it.
@@ -88,6 +93,7 @@ type Workload struct {
 	Name   string
 	Queue  string // namespace/queue
 	GPUs   Figure
+	Unit   string // "GPUs", "MIG devices"
 	Who    string
 	Since  time.Time
 	Reason string // pending: Kueue's own words
@@ -114,6 +120,17 @@ type Pager struct {
 	Shown int
 	Total string // "10,412", or "more than 10,000"; "" where it was not counted
 	Noun  string // "requests"
+}
+
+// noun is the noun for the number before it: "1 request", "2 requests".
+func (p Pager) noun() string {
+	if p.Total == "1" || p.Total == "" && p.Shown == 1 {
+		if one, ok := map[string]string{"entries": "entry", "people": "person"}[p.Noun]; ok {
+			return one
+		}
+		return strings.TrimSuffix(p.Noun, "s")
+	}
+	return p.Noun
 }
 
 // Filter is one field of a filter bar. Its value stands in the URL.
@@ -177,6 +194,80 @@ func (f DiffField) name() string {
 		return f.Short
 	}
 	return f.Field
+}
+
+// workloadsShown and workloadsFolded bound a list of jobs: so many are in
+// sight, so many more open on demand, and the rest is only counted.
+const (
+	workloadsShown  = 10
+	workloadsFolded = 100
+)
+
+// fold cuts a list of jobs into what is in sight, what opens, and how many are left.
+func fold(jobs []Workload) (seen, folded []Workload, left int) {
+	seen = jobs[:min(len(jobs), workloadsShown)]
+	rest := jobs[len(seen):]
+	folded = rest[:min(len(rest), workloadsFolded)]
+	return seen, folded, len(rest) - len(folded)
+}
+
+func holdsOrAsks(pending bool) string {
+	if pending {
+		return "Asks for"
+	}
+	return "Holds"
+}
+
+// holding counts the checks that hold, and says so: "9 checks hold".
+func holding(checks []Check) (others, hold []Check) {
+	for _, c := range checks {
+		if c.Tone == Done {
+			hold = append(hold, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	order := map[Tone]int{Refused: 0, NeedsYou: 1, Waiting: 2, NotKnown: 3}
+	slices.SortStableFunc(others, func(a, b Check) int { return order[a.Tone] - order[b.Tone] })
+	return others, hold
+}
+
+func holdWord(others, hold []Check) string {
+	if len(others) == 0 && len(hold) > 1 {
+		return "All " + Count(int64(len(hold))) + " checks hold"
+	}
+	return Many(int64(len(hold)), "check holds", "checks hold")
+}
+
+// eventRun is a stretch of a timeline: one event in sight, or small steps folded into one line.
+type eventRun struct {
+	event Event
+	small []Event
+}
+
+// story folds neighbouring small steps, so that what people did reads on.
+func story(events []Event) []eventRun {
+	var out []eventRun
+	for _, e := range events {
+		switch last := len(out) - 1; {
+		case !e.Small:
+			out = append(out, eventRun{event: e})
+		case last >= 0 && len(out[last].small) > 0:
+			out[last].small = append(out[last].small, e)
+		default:
+			out = append(out, eventRun{small: []Event{e}})
+		}
+	}
+	return out
+}
+
+// span is the ledger numbers of folded steps: "ledger 30 to 57".
+func (r eventRun) span() string {
+	first, last := r.small[len(r.small)-1].Ledger, r.small[0].Ledger
+	if first == last {
+		return "ledger " + first
+	}
+	return "ledger " + first + " to " + last
 }
 
 func waitingOrRunning(pending bool) string {

@@ -141,8 +141,8 @@ func (v RequestDecide) reasonField() Field {
 	return f
 }
 
-// short is the beginning of a digest, enough to tell two apart by eye.
-func short(digest string) string {
+// Short is the beginning of a digest, enough to tell two apart by eye.
+func Short(digest string) string {
 	digest = strings.TrimPrefix(digest, "sha256:")
 	return digest[:min(len(digest), 12)]
 }

@@ -640,7 +640,7 @@ func decideForm(v RequestDecide, now time.Time) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = FigureUnit(w.GPUs, "GPUs").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = FigureUnit(w.GPUs, w.Unit).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -811,7 +811,7 @@ func decideForm(v RequestDecide, now time.Time) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var32 string
-		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(short(v.RevisionDigest))
+		templ_7745c5c3_Var32, templ_7745c5c3_Err = templ.JoinStringErrs(Short(v.RevisionDigest))
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `request_decide.templ`, Line: 197, Col: 131}
 		}

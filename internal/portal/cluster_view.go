@@ -186,23 +186,21 @@ func (p *Portal) limitRows(ctx context.Context, d ClusterDetail) ([]LimitRow, er
 			if !f.Pool.Accelerator() {
 				continue
 			}
-			row := LimitRow{Object: fleet.ObjectRef{Kind: "ClusterQueue", Name: q.Name}, Path: f.Pool.String() + " nominalQuota", Value: f.Nominal,
+			row := LimitRow{Object: fleet.ObjectRef{Kind: "ClusterQueue", Name: q.Name}, Path: f.Pool.String(), Value: f.Nominal,
+				Borrows: true, Borrowing: measureOf(f.Borrowing), NoLimit: f.Borrowing == nil,
 				Owner: owner, Tool: q.Owner != "", Ours: q.Ours, Adopted: adopted, Findings: append(append([]string{}, f.Notes...), q.Notes...)}
 			if len(q.LocalQueues) > 0 {
 				row.Queue = q.Name
 			}
-			borrow := row
-			borrow.Path, borrow.Findings = f.Pool.String()+" borrowingLimit", nil
-			borrow.Value, borrow.NoLimit = measureOf(f.Borrowing), f.Borrowing == nil
 			for _, l := range want.Limits {
 				if l.Pool == f.Pool {
-					row.Granted, borrow.Granted = fleet.Known(l.Nominal), measureOf(l.Borrowing)
+					row.Granted, row.GrantedBorrowing = fleet.Known(l.Nominal), measureOf(l.Borrowing)
 					if f.Nominal.Known && !f.Nominal.Amount.Equal(l.Nominal) {
 						row.Findings = append(row.Findings, "differs from what is granted")
 					}
 				}
 			}
-			out = append(out, row, borrow)
+			out = append(out, row)
 		}
 	}
 	for _, q := range o.Quotas {

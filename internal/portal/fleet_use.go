@@ -156,18 +156,21 @@ type BindingRow struct {
 
 // LimitRow is one limit found on the cluster and who owns it.
 type LimitRow struct {
-	Object fleet.ObjectRef
-	// Path as the cluster's users write it: h100 nvidia.com/gpu nominalQuota.
-	Path     string
-	Value    fleet.Measure
-	NoLimit  bool          // borrowingLimit or lendingLimit is absent: no limit
-	Granted  fleet.Measure // unknown where the portal granted nothing
-	Owner    string        // Argo CD, Flux, a field manager; "" = nobody known
-	Tool     bool          // Owner is a tool that keeps its own truth: it stays its
-	Ours     bool
-	Queue    string // to adopt; "" = cannot be adopted
-	Adopted  bool   // already bound to a project
-	Findings []string
+	Object    fleet.ObjectRef
+	Path      string        // flavor and resource of a queue, key of a ResourceQuota
+	Value     fleet.Measure // nominalQuota, or the hard limit
+	Borrows   bool          // a queue's limit: Borrowing and NoLimit say how much above it
+	Borrowing fleet.Measure
+	NoLimit   bool          // borrowingLimit is absent: no limit
+	Granted   fleet.Measure // unknown where the portal granted nothing
+	// GrantedBorrowing goes with Granted; unknown = without limit.
+	GrantedBorrowing fleet.Measure
+	Owner            string // Argo CD, Flux, a field manager; "" = nobody known
+	Tool             bool   // Owner is a tool that keeps its own truth: it stays its
+	Ours             bool
+	Queue            string // to adopt; "" = cannot be adopted
+	Adopted          bool   // already bound to a project
+	Findings         []string
 }
 
 // Range of a chart.

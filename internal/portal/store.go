@@ -163,6 +163,7 @@ type RequestRow struct {
 // RequestRowLine is the figure line of one pool.
 type RequestRowLine struct {
 	PoolID, PoolName, Resource string
+	Unit                       fleet.Unit
 	Kind                       request.LimitKind
 	Current                    fleet.Measure
 	Asked                      fleet.Quantity

@@ -41,9 +41,9 @@ func found() web.ClusterFound {
 			{Name: "l40s", Resource: "nvidia.com/gpu.shared", Capacity: web.Unknown("allocatable not reported"), Kind: "time-sliced replicas", Nodes: known(2)},
 		},
 		Limits: []web.FoundLimit{
-			{Object: "ClusterQueue vision-training-production", Field: "h100 · nvidia.com/gpu · nominalQuota", Value: known(12), Granted: known(12), Owner: "quartermaster"},
-			{Object: "ClusterQueue legacy-batch", Field: "a100 · nvidia.com/gpu · nominalQuota", Value: known(8), Granted: web.Unknown("not adopted"), Owner: "kubectl-client-side-apply", Adopt: paths.ClusterAdopt("alpha")},
-			{Object: "ClusterQueue platform", Field: "h100 · nvidia.com/gpu · borrowingLimit", Value: web.Figure{Value: "no limit"}, Granted: web.Unknown("not adopted"), Owner: "argocd-controller", Tool: true},
+			{Object: "ClusterQueue vision-training-production", Field: "h100 nvidia.com/gpu", Value: known(12), Borrows: known(4), Granted: known(12), Owner: "quartermaster"},
+			{Object: "ClusterQueue legacy-batch", Field: "a100 nvidia.com/gpu", Value: known(8), Borrows: known(0), Granted: web.Unknown("not adopted"), Owner: "kubectl-client-side-apply", Adopt: paths.ClusterAdopt("alpha")},
+			{Object: "ClusterQueue platform", Field: "h100 nvidia.com/gpu", Value: known(16), Borrows: web.Figure{Value: "no limit"}, Granted: web.Unknown("not adopted"), Owner: "argocd-controller", Tool: true},
 		}}
 }
 
