@@ -25,7 +25,7 @@ func TestTheFleetIsShownAsItWasRead(t *testing.T) {
 	require.Contains(t, text(s.page("ana", "/projects/street-scenes")), "Ana Lindqvist")
 	cluster := text(s.page("pia", "/clusters/aurora"))
 	require.Contains(t, cluster, "Answered 0 s ago")
-	require.Contains(t, cluster, "nominalQuota")
+	require.Contains(t, cluster, "Borrows up to")
 	require.Contains(t, text(s.page("otto", "/people?q=cleo")), "capacity manager")
 }
 
