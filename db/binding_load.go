@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/lib/pq"
+
 	"quartermaster/internal/fault"
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/portal"
@@ -60,7 +62,8 @@ func (r reader) Bindings(ctx context.Context, q portal.BindingQuery) ([]fleet.Bi
 	var rows []bindingRow
 	err := r.all(ctx, &rows, selectBinding+`
 		WHERE ($1 = '' OR b.project_id = $1) AND ($2 = '' OR b.environment = $2) AND ($3 = '' OR b.cluster_id = $3)
-		ORDER BY b.project_id, b.environment, b.cluster_id`, q.ProjectID, q.Environment, q.ClusterID)
+		  AND ($4::text[] IS NULL OR b.project_id = ANY($4))
+		ORDER BY b.project_id, b.environment, b.cluster_id`, q.ProjectID, q.Environment, q.ClusterID, pq.Array(q.ProjectIDs))
 	if err != nil {
 		return nil, fmt.Errorf("load bindings: %w", err)
 	}
@@ -76,7 +79,20 @@ func (r reader) Baselines(ctx context.Context, bindingID string) (map[string]fle
 	if !isID(bindingID) {
 		return nil, fault.New(fault.NotFound, noBinding)
 	}
+	of, err := r.BaselinesOf(ctx, []string{bindingID})
+	if err != nil {
+		return nil, err
+	}
+	if of[bindingID] == nil {
+		return map[string]fleet.Base{}, nil
+	}
+	return of[bindingID], nil
+}
+
+// BaselinesOf bindings, by binding and pool.
+func (r reader) BaselinesOf(ctx context.Context, bindingIDs []string) (map[string]map[string]fleet.Base, error) {
 	var rows []struct {
+		BindingID string   `db:"binding_id"`
 		PoolID    string   `db:"pool_id"`
 		Nominal   quantity `db:"nominal"`
 		Borrowing bound    `db:"borrowing"`
@@ -84,15 +100,18 @@ func (r reader) Baselines(ctx context.Context, bindingID string) (map[string]fle
 		Ceiling   bound    `db:"borrow_ceiling"`
 	}
 	err := r.all(ctx, &rows, `
-		SELECT DISTINCT ON (l.pool_id) l.pool_id, l.nominal, l.borrowing, l.lending, p.borrow_ceiling
+		SELECT DISTINCT ON (l.binding_id, l.pool_id) l.binding_id, l.pool_id, l.nominal, l.borrowing, l.lending, p.borrow_ceiling
 		FROM baseline l JOIN pool p ON p.id = l.pool_id
-		WHERE l.binding_id = $1 ORDER BY l.pool_id, l.id DESC`, bindingID)
+		WHERE l.binding_id = ANY($1::uuid[]) ORDER BY l.binding_id, l.pool_id, l.id DESC`, pq.Array(bindingIDs))
 	if err != nil {
 		return nil, fmt.Errorf("load baselines: %w", err)
 	}
-	out := make(map[string]fleet.Base, len(rows))
+	out := map[string]map[string]fleet.Base{}
 	for _, l := range rows {
-		out[l.PoolID] = fleet.Base{Nominal: l.Nominal.Quantity, Borrowing: l.Borrowing.limit, Lending: l.Lending.limit, Ceiling: l.Ceiling.limit}
+		if out[l.BindingID] == nil {
+			out[l.BindingID] = map[string]fleet.Base{}
+		}
+		out[l.BindingID][l.PoolID] = fleet.Base{Nominal: l.Nominal.Quantity, Borrowing: l.Borrowing.limit, Lending: l.Lending.limit, Ceiling: l.Ceiling.limit}
 	}
 	return out, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lib/pq"
+
 	"quartermaster/internal/fault"
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/portal"
@@ -51,6 +53,12 @@ func (r reader) GrantsOfRequest(ctx context.Context, requestID string) ([]portal
 // GrantsOfPlace are all ever made for a project and environment, oldest first.
 func (r reader) GrantsOfPlace(ctx context.Context, projectID, environment string) ([]portal.GrantRow, error) {
 	return r.grants(ctx, selectGrant+`WHERE g.project_id = $1 AND g.environment = $2 ORDER BY g.seq`, projectID, environment)
+}
+
+// GrantsStanding are those of projects that did not end before at, oldest first.
+func (r reader) GrantsStanding(ctx context.Context, projectIDs []string, at time.Time) ([]portal.GrantRow, error) {
+	return r.grants(ctx, selectGrant+`
+		WHERE g.project_id = ANY($1) AND (g.ends_at IS NULL OR g.ends_at > $2) AND (e.at IS NULL OR e.at > $2) ORDER BY g.seq`, pq.Array(projectIDs), at)
 }
 
 func (r reader) grants(ctx context.Context, query string, args ...any) ([]portal.GrantRow, error) {

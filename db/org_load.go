@@ -8,6 +8,7 @@ import (
 
 	"quartermaster/internal/approval"
 	"quartermaster/internal/org"
+	"quartermaster/internal/portal"
 )
 
 type mappingRow struct {
@@ -121,9 +122,12 @@ const selectProject = `SELECT p.id, p.name, p.team_id, p.owner_subject, p.cost_c
 
 // Projects of the given teams by name; teams nil = all.
 func (r reader) Projects(ctx context.Context, teams []string) ([]org.Project, error) {
+	return r.projects(ctx, selectProject+`WHERE ($1::text[] IS NULL OR p.team_id = ANY($1)) ORDER BY p.name, p.id`, pq.Array(teams))
+}
+
+func (r reader) projects(ctx context.Context, query string, args ...any) ([]org.Project, error) {
 	var rows []projectRow
-	err := r.all(ctx, &rows, selectProject+`WHERE ($1::text[] IS NULL OR p.team_id = ANY($1)) ORDER BY p.name, p.id`, pq.Array(teams))
-	if err != nil {
+	if err := r.all(ctx, &rows, query, args...); err != nil {
 		return nil, fmt.Errorf("load projects: %w", err)
 	}
 	out := make([]org.Project, 0, len(rows))
@@ -131,6 +135,27 @@ func (r reader) Projects(ctx context.Context, teams []string) ([]org.Project, er
 		out = append(out, p.toDomain())
 	}
 	return out, nil
+}
+
+// ProjectsByID returns those of ids that exist.
+func (r reader) ProjectsByID(ctx context.Context, ids []string) (map[string]org.Project, error) {
+	rows, err := r.projects(ctx, selectProject+`WHERE p.id = ANY($1)`, pq.Array(ids))
+	out := make(map[string]org.Project, len(rows))
+	for _, p := range rows {
+		out[p.ID] = p
+	}
+	return out, err
+}
+
+// ProjectList is a page by name and id, both in the order of their bytes, which
+// is the same in every locale.
+func (r reader) ProjectList(ctx context.Context, teams []string, q portal.ProjectQuery) ([]org.Project, error) {
+	return r.projects(ctx, selectProject+`
+		WHERE ($1::text[] IS NULL OR p.team_id = ANY($1)) AND ($2 = '' OR p.team_id = $2)
+		  AND ($3 = '' OR p.id ILIKE $3 OR p.name ILIKE $3 OR p.owner_subject ILIKE $3 OR p.cost_centre ILIKE $3)
+		  AND ($4 = '' OR (p.name COLLATE "C", p.id COLLATE "C") > ($4, $5))
+		ORDER BY p.name COLLATE "C", p.id COLLATE "C" LIMIT $6`,
+		pq.Array(teams), q.TeamID, contains(q.Search), q.AfterName, q.AfterID, q.Limit)
 }
 
 // Project by id.

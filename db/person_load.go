@@ -84,6 +84,23 @@ func (r reader) PeopleHoldingAt(ctx context.Context, role org.Role, places []org
 		ORDER BY p.name, p.id`, role, org.Everywhere, pq.Array(scopes))
 }
 
+// NamesOfSubjects returns the names of active people by their subject.
+func (r reader) NamesOfSubjects(ctx context.Context, subjects []string) (map[string]string, error) {
+	var rows []struct {
+		Subject string `db:"subject"`
+		Name    string `db:"name"`
+	}
+	err := r.all(ctx, &rows, `SELECT p.subject, p.name FROM person p WHERE p.active AND p.subject = ANY($1) ORDER BY p.last_sign_in NULLS FIRST, p.id`, pq.Array(subjects))
+	if err != nil {
+		return nil, fmt.Errorf("load names: %w", err)
+	}
+	out := make(map[string]string, len(rows))
+	for _, p := range rows {
+		out[p.Subject] = p.Name
+	}
+	return out, nil
+}
+
 // People pages through everybody by name.
 func (r reader) People(ctx context.Context, q portal.PeopleQuery) ([]org.Person, error) {
 	return r.people(ctx, selectPerson+`

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lib/pq"
+
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/portal"
 )
@@ -47,7 +49,8 @@ func (r reader) Usage(ctx context.Context, q portal.UsageQuery) ([]portal.UsageR
 		       u.reserved, u.in_use, u.borrowed, u.pending, u.pending_amount, u.active, u.inactive_reason, u.at, c.last_problem <> '' AS stale
 		FROM usage_now u JOIN binding b ON b.id = u.binding_id JOIN pool p ON p.id = u.pool_id JOIN cluster c ON c.id = b.cluster_id
 		WHERE ($1 = '' OR b.project_id = $1) AND ($2 = '' OR b.environment = $2) AND ($3 = '' OR b.cluster_id = $3) AND ($4 = '' OR u.pool_id = $4)
-		ORDER BY b.project_id, b.environment, b.cluster_id, p.name, p.id`, q.ProjectID, q.Environment, q.ClusterID, q.PoolID)
+		  AND ($5::text[] IS NULL OR b.project_id = ANY($5))
+		ORDER BY b.project_id, b.environment, b.cluster_id, p.name, p.id`, q.ProjectID, q.Environment, q.ClusterID, q.PoolID, pq.Array(q.ProjectIDs))
 	if err != nil {
 		return nil, fmt.Errorf("load usage: %w", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/lib/pq"
+
 	"quartermaster/internal/fleet"
 )
 
@@ -34,14 +36,26 @@ func (w workloadRow) toDomain() fleet.Workload {
 
 // Workloads of a namespace that wait or run, newest first.
 func (r reader) Workloads(ctx context.Context, clusterID, namespace string, limit int) ([]fleet.Workload, error) {
-	var rows []workloadRow
-	err := r.all(ctx, &rows, `
-		SELECT w.uid, w.namespace, w.name, w.job, w.local_queue, w.queue, w.submitter, w.state, w.reason, w.message, w.amounts, w.node,
-		       w.created_at, w.admitted_at, w.finished_at
-		FROM workload w
+	return r.workloads(ctx, selectWorkload+`
 		WHERE w.cluster_id = $1 AND w.namespace = $2 AND w.state IN ('pending', 'admitted') AND w.gone_at IS NULL
 		ORDER BY w.created_at DESC, w.uid LIMIT $3`, clusterID, namespace, pageSize(limit))
-	if err != nil {
+}
+
+// PendingWorkloads of namespaces, longest waiting first.
+func (r reader) PendingWorkloads(ctx context.Context, clusterID string, namespaces []string, limit int) ([]fleet.Workload, error) {
+	return r.workloads(ctx, selectWorkload+`
+		WHERE w.cluster_id = $1 AND w.namespace = ANY($2) AND w.state = 'pending' AND w.gone_at IS NULL
+		ORDER BY w.created_at, w.uid LIMIT $3`, clusterID, pq.Array(namespaces), limit)
+}
+
+const selectWorkload = `
+	SELECT w.uid, w.namespace, w.name, w.job, w.local_queue, w.queue, w.submitter, w.state, w.reason, w.message, w.amounts, w.node,
+	       w.created_at, w.admitted_at, w.finished_at
+	FROM workload w `
+
+func (r reader) workloads(ctx context.Context, query string, args ...any) ([]fleet.Workload, error) {
+	var rows []workloadRow
+	if err := r.all(ctx, &rows, query, args...); err != nil {
 		return nil, fmt.Errorf("load workloads: %w", err)
 	}
 	out := make([]fleet.Workload, 0, len(rows))

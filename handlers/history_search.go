@@ -93,7 +93,7 @@ const maxProjectOptions = 200
 
 // projectOptions are the projects to filter by, or none when there are too many to choose from.
 func (s *server) projectOptions(r *http.Request) ([]web.Option, error) {
-	page, err := s.Portal.ListProjects(r.Context(), actorOf(r), portal.ProjectQuery{Limit: maxProjectOptions})
+	page, err := s.Portal.ListProjects(r.Context(), actorOf(r), portal.ProjectQuery{Limit: maxProjectOptions, Short: true})
 	if err != nil || page.NextID != "" {
 		return nil, err
 	}

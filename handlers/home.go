@@ -46,11 +46,12 @@ func (s *server) home(w http.ResponseWriter, r *http.Request) error {
 			v.Mine = append(v.Mine, requestRowOf(row))
 		}
 	}
-	projects, err := s.Portal.ListProjects(r.Context(), a, portal.ProjectQuery{Limit: homeProjects})
+	_, all := a.Person.Teams()
+	projects, err := s.Portal.ListProjects(r.Context(), a, portal.ProjectQuery{Limit: homeProjects, Short: all})
 	if err != nil {
 		return err
 	}
-	if _, all := a.Person.Teams(); !all {
+	if !all {
 		for _, row := range projects.Rows {
 			v.Projects = append(v.Projects, web.ProjectLines{Project: projectLink(row.Project), Team: row.TeamName, Lines: poolLinesOf(row.Lines)})
 			v.Ending = append(v.Ending, endingOf(row, s.Now(), v.CanAsk)...)

@@ -34,7 +34,7 @@ func (s *server) search(w http.ResponseWriter, r *http.Request) error {
 
 func (s *server) find(r *http.Request, a portal.Actor, q string, v *web.SearchView) error {
 	ctx := r.Context()
-	projects, err := s.Portal.ListProjects(ctx, a, portal.ProjectQuery{Search: q, Limit: searchEach})
+	projects, err := s.Portal.ListProjects(ctx, a, portal.ProjectQuery{Search: q, Limit: searchEach, Short: true})
 	if err != nil {
 		return err
 	}

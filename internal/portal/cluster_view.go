@@ -69,12 +69,10 @@ func (p *Portal) ViewCluster(ctx context.Context, actor Actor, id string) (Clust
 			d.Pools = append(d.Pools, s)
 		}
 	}
-	projects, err := p.Store.Projects(ctx, nil)
-	if err != nil {
-		return d, err
-	}
 	if d.MayManage {
-		d.Projects = projects
+		if d.Projects, err = p.Store.Projects(ctx, nil); err != nil {
+			return d, err
+		}
 	}
 	if d.Bindings, err = p.bindingRows(ctx, id); err != nil {
 		return d, err
@@ -140,7 +138,11 @@ func (p *Portal) bindingRows(ctx context.Context, clusterID string) ([]BindingRo
 	for _, u := range usage {
 		of[u.Binding.ID] = append(of[u.Binding.ID], u)
 	}
-	projects, err := p.Store.Projects(ctx, nil)
+	ids := make([]string, 0, len(bindings))
+	for _, b := range bindings {
+		ids = append(ids, b.ProjectID)
+	}
+	projects, err := p.Store.ProjectsByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -150,13 +152,8 @@ func (p *Portal) bindingRows(ctx context.Context, clusterID string) ([]BindingRo
 	}
 	out := make([]BindingRow, 0, len(bindings))
 	for _, b := range bindings {
-		row := BindingRow{Binding: b, Usage: of[b.ID]}
-		for _, project := range projects {
-			if project.ID == b.ProjectID {
-				row.ProjectName, row.TeamName = project.Name, teams[project.TeamID]
-			}
-		}
-		out = append(out, row)
+		project := projects[b.ProjectID]
+		out = append(out, BindingRow{Binding: b, ProjectName: project.Name, TeamName: teams[project.TeamID], Usage: of[b.ID]})
 	}
 	return out, nil
 }
@@ -167,13 +164,14 @@ func (p *Portal) limitRows(ctx context.Context, d ClusterDetail) ([]LimitRow, er
 	if o == nil {
 		return nil, nil
 	}
+	load, err := p.loadLines(ctx, BindingQuery{ClusterID: d.Cluster.ID})
+	if err != nil {
+		return nil, err
+	}
 	bound := map[string]fleet.Desired{}
-	for _, b := range d.Bindings {
-		want, err := p.DesiredFor(ctx, p.Store, b.Binding.ID, d.At)
-		if err != nil {
-			return nil, err
-		}
-		bound[b.Binding.ClusterQueue] = want
+	for _, row := range d.Bindings {
+		b := row.Binding
+		bound[b.ClusterQueue] = desiredOf(b, load.bases[b.ID], load.grants[PlaceKey{b.ProjectID, b.Environment}], d.Pools, d.At)
 	}
 	var out []LimitRow
 	for _, q := range o.Queues {

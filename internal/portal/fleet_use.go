@@ -237,6 +237,8 @@ type ProjectQuery struct {
 	AfterName string // the last row's name and id of the page before
 	AfterID   string
 	Limit     int // 0 = 50
+	// Short leaves out figures, cost and the owners' names.
+	Short bool
 }
 
 // ProjectPage is one page of projects.

@@ -12,16 +12,17 @@ import (
 
 // lineLoad is what figure lines are put together from, read once for many projects.
 type lineLoad struct {
-	p        *Portal
 	now      time.Time
 	pools    []PoolState
 	teams    map[string]string
 	bindings map[string][]fleet.Binding // by project id
 	usage    map[string][]UsageRow      // by binding id
+	bases    map[string]map[string]fleet.Base
+	grants   map[PlaceKey][]GrantRow // that may still count
 }
 
 func (p *Portal) loadLines(ctx context.Context, q BindingQuery) (lineLoad, error) {
-	l := lineLoad{p: p, now: p.Now(), bindings: map[string][]fleet.Binding{}, usage: map[string][]UsageRow{}}
+	l := lineLoad{now: p.Now(), bindings: map[string][]fleet.Binding{}, usage: map[string][]UsageRow{}, grants: map[PlaceKey][]GrantRow{}}
 	var err error
 	if l.pools, err = p.Store.Pools(ctx); err != nil {
 		return l, err
@@ -33,10 +34,27 @@ func (p *Portal) loadLines(ctx context.Context, q BindingQuery) (lineLoad, error
 	if err != nil {
 		return l, err
 	}
+	ids := make([]string, 0, len(bindings))
+	projects := make([]string, 0, len(bindings))
 	for _, b := range bindings {
+		if l.bindings[b.ProjectID] == nil {
+			projects = append(projects, b.ProjectID)
+		}
 		l.bindings[b.ProjectID] = append(l.bindings[b.ProjectID], b)
+		ids = append(ids, b.ID)
 	}
-	usage, err := p.Store.Usage(ctx, UsageQuery{ProjectID: q.ProjectID, Environment: q.Environment, ClusterID: q.ClusterID})
+	if l.bases, err = p.Store.BaselinesOf(ctx, ids); err != nil {
+		return l, err
+	}
+	grants, err := p.Store.GrantsStanding(ctx, projects, l.now)
+	if err != nil {
+		return l, err
+	}
+	for _, g := range grants {
+		at := PlaceKey{g.ProjectID, g.Environment}
+		l.grants[at] = append(l.grants[at], g)
+	}
+	usage, err := p.Store.Usage(ctx, UsageQuery{ProjectID: q.ProjectID, Environment: q.Environment, ClusterID: q.ClusterID, ProjectIDs: q.ProjectIDs})
 	if err != nil {
 		return l, err
 	}
@@ -47,18 +65,11 @@ func (p *Portal) loadLines(ctx context.Context, q BindingQuery) (lineLoad, error
 }
 
 // of are the lines of one project, by environment and pool.
-func (l lineLoad) of(ctx context.Context, project org.Project, poolID string) ([]PlaceLine, error) {
+func (l lineLoad) of(project org.Project, poolID string) []PlaceLine {
 	var out []PlaceLine
 	for _, b := range l.bindings[project.ID] {
-		grants, err := l.p.Store.GrantsOfPlace(ctx, b.ProjectID, b.Environment)
-		if err != nil {
-			return nil, err
-		}
-		bases, err := l.p.Store.Baselines(ctx, b.ID)
-		if err != nil {
-			return nil, err
-		}
-		desired := desiredOf(b, bases, grants, l.pools, l.now)
+		grants := l.grants[PlaceKey{b.ProjectID, b.Environment}]
+		desired := desiredOf(b, l.bases[b.ID], grants, l.pools, l.now)
 		for _, s := range l.pools {
 			if s.ClusterID != b.ClusterID || poolID != "" && s.ID != poolID {
 				continue
@@ -71,7 +82,7 @@ func (l lineLoad) of(ctx context.Context, project org.Project, poolID string) ([
 	slices.SortStableFunc(out, func(a, b PlaceLine) int {
 		return cmp.Or(cmp.Compare(slices.Index(project.Environments, a.Environment), slices.Index(project.Environments, b.Environment)), cmp.Compare(a.PoolName, b.PoolName))
 	})
-	return out, nil
+	return out
 }
 
 func (l lineLoad) line(project org.Project, b fleet.Binding, s PoolState, desired fleet.Desired, grants []GrantRow) (PlaceLine, bool) {

@@ -3,10 +3,10 @@ package portal
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"quartermaster/internal/fleet"
-	"quartermaster/internal/org"
 )
 
 // pendingShown is how many waiting workloads a page lists.
@@ -28,15 +28,9 @@ func (p *Portal) ViewPool(ctx context.Context, actor Actor, id string, r Range) 
 	if d.Samples, err = p.Store.PoolSamples(ctx, id, d.From, d.To); err != nil {
 		return d, err
 	}
-	projects, err := p.Store.Projects(ctx, teamsOf(actor))
-	if err != nil {
+	if d.Holders, err = p.holders(ctx, actor, d.Pool); err != nil {
 		return d, err
 	}
-	lines, err := p.placeLines(ctx, projects, BindingQuery{ClusterID: d.Pool.ClusterID}, id)
-	if err != nil {
-		return d, err
-	}
-	d.Holders = lines
 	slices.SortStableFunc(d.Holders, func(a, b PlaceLine) int {
 		return cmp.Or(b.held().Cmp(a.held()), cmp.Compare(a.Project.Name, b.Project.Name), cmp.Compare(a.Environment, b.Environment))
 	})
@@ -92,21 +86,22 @@ func (p *Portal) unbound(ctx context.Context, c Cluster, key fleet.PoolKey) (int
 
 // pendingFor lists what waits in the places that the actor may see, oldest first.
 func (p *Portal) pendingFor(ctx context.Context, d *PoolDetail) error {
+	var namespaces []string
 	for _, h := range d.Holders {
-		if h.Usage.Binding.Namespace == "" || (h.Usage.Pending.Known && h.Usage.Pending.Amount.Sign() == 0) {
-			continue
-		}
-		all, err := p.Store.Workloads(ctx, d.Pool.ClusterID, h.Usage.Binding.Namespace, pendingShown)
-		if err != nil {
-			return err
-		}
-		for _, w := range all {
-			if w.State == fleet.Pending && asks(w, d.Pool.Key) {
-				d.Pending = append(d.Pending, w)
-			}
+		if h.Usage.Binding.Namespace != "" && !(h.Usage.Pending.Known && h.Usage.Pending.Amount.Sign() == 0) {
+			namespaces = append(namespaces, h.Usage.Binding.Namespace)
 		}
 	}
-	slices.SortStableFunc(d.Pending, func(a, b fleet.Workload) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	// More than are shown: some may wait for another pool of the cluster.
+	all, err := p.Store.PendingWorkloads(ctx, d.Pool.ClusterID, namespaces, 10*pendingShown)
+	if err != nil {
+		return err
+	}
+	for _, w := range all {
+		if asks(w, d.Pool.Key) {
+			d.Pending = append(d.Pending, w)
+		}
+	}
 	d.Pending = d.Pending[:min(len(d.Pending), pendingShown)]
 	return nil
 }
@@ -118,20 +113,22 @@ func asks(w fleet.Workload, key fleet.PoolKey) bool {
 	})
 }
 
-// placeLines are the figure lines of the given projects: each pool of which a binding,
-// a baseline, a grant or a reading says something. poolID "" = all pools.
-func (p *Portal) placeLines(ctx context.Context, projects []org.Project, q BindingQuery, poolID string) ([]PlaceLine, error) {
-	load, err := p.loadLines(ctx, q)
+// holders are the figure lines of the places on the pool's cluster that actor may see.
+func (p *Portal) holders(ctx context.Context, actor Actor, pool PoolState) ([]PlaceLine, error) {
+	load, err := p.loadLines(ctx, BindingQuery{ClusterID: pool.ClusterID})
 	if err != nil {
 		return nil, err
 	}
+	projects, err := p.Store.ProjectsByID(ctx, slices.Sorted(maps.Keys(load.bindings)))
+	if err != nil {
+		return nil, err
+	}
+	teams := teamsOf(actor)
 	var out []PlaceLine
-	for _, project := range projects {
-		lines, err := load.of(ctx, project, poolID)
-		if err != nil {
-			return nil, err
+	for _, id := range slices.Sorted(maps.Keys(projects)) {
+		if teams == nil || slices.Contains(teams, projects[id].TeamID) {
+			out = append(out, load.of(projects[id], pool.ID)...)
 		}
-		out = append(out, lines...)
 	}
 	return out, nil
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strings"
 
 	"quartermaster/internal/fault"
 	"quartermaster/internal/fleet"
@@ -28,53 +27,39 @@ func (p *Portal) ListProjects(ctx context.Context, actor Actor, q ProjectQuery) 
 			page.Teams = append(page.Teams, t)
 		}
 	}
-	projects, err := p.Store.Projects(ctx, teams)
+	shown := q.Limit
+	q.Limit++
+	projects, err := p.Store.ProjectList(ctx, teams, q)
 	if err != nil {
 		return page, err
 	}
-	projects = slices.DeleteFunc(projects, func(x org.Project) bool { return !q.takes(x) })
-	slices.SortFunc(projects, byName)
-	if len(projects) > q.Limit {
-		projects = projects[:q.Limit]
+	if len(projects) > shown {
+		projects = projects[:shown]
 		last := projects[len(projects)-1]
 		page.NextName, page.NextID = last.Name, last.ID
 	}
-	load, err := p.loadLines(ctx, BindingQuery{})
-	if err != nil {
-		return page, err
-	}
-	for _, project := range projects {
-		row, err := load.row(ctx, project, names)
-		if err != nil {
+	load := lineLoad{}
+	if !q.Short && len(projects) > 0 {
+		ids := make([]string, 0, len(projects))
+		for _, project := range projects {
+			ids = append(ids, project.ID)
+		}
+		if load, err = p.loadLines(ctx, BindingQuery{ProjectIDs: ids}); err != nil {
 			return page, err
 		}
-		page.Rows = append(page.Rows, row)
+	}
+	for _, project := range projects {
+		page.Rows = append(page.Rows, load.row(project, names))
+	}
+	if q.Short {
+		return page, nil
 	}
 	return page, p.nameOwners(ctx, page.Rows)
 }
 
-func byName(a, b org.Project) int {
-	return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID))
-}
-
-// takes reports whether project fits the filter and comes after the page before.
-func (q ProjectQuery) takes(x org.Project) bool {
-	if q.TeamID != "" && x.TeamID != q.TeamID {
-		return false
-	}
-	if q.AfterName != "" && byName(x, org.Project{Name: q.AfterName, ID: q.AfterID}) <= 0 {
-		return false
-	}
-	find := strings.ToLower(strings.TrimSpace(q.Search))
-	return find == "" || strings.Contains(strings.ToLower(strings.Join([]string{x.ID, x.Name, x.Owner, x.CostCentre}, "\n")), find)
-}
-
-func (l lineLoad) row(ctx context.Context, project org.Project, teams map[string]string) (ProjectRow, error) {
+func (l lineLoad) row(project org.Project, teams map[string]string) ProjectRow {
 	row := ProjectRow{Project: project, TeamName: teams[project.TeamID], OwnerName: project.Owner}
-	var err error
-	if row.Lines, err = l.of(ctx, project, ""); err != nil {
-		return row, err
-	}
+	row.Lines = l.of(project, "")
 	for _, line := range row.Lines {
 		i := slices.IndexFunc(l.pools, func(s PoolState) bool { return s.ID == line.PoolID })
 		if i < 0 || !line.Granted.Known || l.pools[i].HourlyCents <= 0 || l.pools[i].Currency == "" {
@@ -85,7 +70,7 @@ func (l lineLoad) row(ctx context.Context, project org.Project, teams map[string
 			row.Month = addMoney(row.Month, Money{Cents: month.Int64(), Currency: l.pools[i].Currency})
 		}
 	}
-	return row, nil
+	return row
 }
 
 // nameOwners writes the names of owners over their subjects, where they are known.
@@ -93,15 +78,13 @@ func (p *Portal) nameOwners(ctx context.Context, rows []ProjectRow) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	names := map[string]string{}
-	for _, role := range []org.Role{org.Requester, org.TeamManager} {
-		people, err := p.Store.PeopleHolding(ctx, role)
-		if err != nil {
-			return err
-		}
-		for _, x := range people {
-			names[x.Subject] = x.Name
-		}
+	subjects := make([]string, 0, len(rows))
+	for _, row := range rows {
+		subjects = append(subjects, row.Project.Owner)
+	}
+	names, err := p.Store.NamesOfSubjects(ctx, subjects)
+	if err != nil {
+		return err
 	}
 	for i, row := range rows {
 		if name := names[row.Project.Owner]; name != "" {
@@ -133,10 +116,7 @@ func (p *Portal) ViewProject(ctx context.Context, actor Actor, id string, r Rang
 	for _, s := range load.pools {
 		d.Pools[s.ID] = s
 	}
-	rows := make([]ProjectRow, 1)
-	if rows[0], err = load.row(ctx, project, load.teams); err != nil {
-		return d, err
-	}
+	rows := []ProjectRow{load.row(project, load.teams)}
 	if err := p.nameOwners(ctx, rows); err != nil {
 		return d, err
 	}
@@ -202,7 +182,7 @@ func (l lineLoad) clusterName(id string) string {
 func (p *Portal) members(ctx context.Context, project org.Project, at org.Place) ([]ProjectMember, error) {
 	var out []ProjectMember
 	for _, role := range []org.Role{org.Requester, org.TeamManager} {
-		people, err := p.Store.PeopleHolding(ctx, role)
+		people, err := p.Store.PeopleHoldingAt(ctx, role, []org.Place{at})
 		if err != nil {
 			return nil, err
 		}

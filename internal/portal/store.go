@@ -52,6 +52,8 @@ type Org interface {
 	// People returns everybody by name; after is the last name+id of the page before.
 	People(ctx context.Context, q PeopleQuery) ([]org.Person, error)
 	PeopleByID(ctx context.Context, ids []string) (map[string]org.Person, error)
+	// NamesOfSubjects returns the names of active people by their subject.
+	NamesOfSubjects(ctx context.Context, subjects []string) (map[string]string, error)
 	Mappings(ctx context.Context) (mappings []org.Mapping, version int64, err error)
 	// RouteInForce returns the stage templates and their version.
 	RouteInForce(ctx context.Context) (templates []approval.Template, version int, err error)
@@ -61,6 +63,10 @@ type Org interface {
 	// Projects of the given teams; teams nil = all.
 	Projects(ctx context.Context, teams []string) ([]org.Project, error)
 	Project(ctx context.Context, id string) (org.Project, error)
+	// ProjectsByID returns those of ids that exist.
+	ProjectsByID(ctx context.Context, ids []string) (map[string]org.Project, error)
+	// ProjectList is one page of the given teams' projects that fit q, by name; teams nil = all.
+	ProjectList(ctx context.Context, teams []string, q ProjectQuery) ([]org.Project, error)
 	Pools(ctx context.Context) ([]PoolState, error)
 	Pool(ctx context.Context, id string) (PoolState, error)
 }
@@ -107,6 +113,9 @@ type Requests interface {
 	// ComingOfPools sums by pool what was granted at other places than except and is
 	// not enforced yet, as of at; pools without any are absent.
 	ComingOfPools(ctx context.Context, pools []string, except PlaceKey, at time.Time) (map[string]fleet.Quantity, error)
+	// GrantsStanding returns the grants of projects that did not end before at, oldest
+	// first: all that the desired limits from then on depend on.
+	GrantsStanding(ctx context.Context, projectIDs []string, at time.Time) ([]GrantRow, error)
 	// GrantsDue returns (project, environment) places where a grant starts or ends in (after, until]
 	// and nobody handled it: a start later than made_at without a grant_start, an end without a grant_end.
 	GrantsDue(ctx context.Context, after, until time.Time) ([]PlaceKey, error)
@@ -254,6 +263,8 @@ type Fleet interface {
 	Bindings(ctx context.Context, q BindingQuery) ([]fleet.Binding, error)
 	// Baselines of a binding by pool id: the newest row of each.
 	Baselines(ctx context.Context, bindingID string) (map[string]fleet.Base, error)
+	// BaselinesOf bindings by binding and pool id.
+	BaselinesOf(ctx context.Context, bindingIDs []string) (map[string]map[string]fleet.Base, error)
 	// Usage per binding and pool.
 	Usage(ctx context.Context, q UsageQuery) ([]UsageRow, error)
 	// Samples for charts: at most ~300 buckets between from and to; gaps stay gaps.
@@ -261,6 +272,8 @@ type Fleet interface {
 	PoolSamples(ctx context.Context, poolID string, from, to time.Time) ([]Sample, error)
 	// Workloads of a namespace that are pending or admitted, newest first, at most limit.
 	Workloads(ctx context.Context, clusterID, namespace string, limit int) ([]fleet.Workload, error)
+	// PendingWorkloads of namespaces, longest waiting first, at most limit.
+	PendingWorkloads(ctx context.Context, clusterID string, namespaces []string, limit int) ([]fleet.Workload, error)
 	Polls(ctx context.Context, clusterID string, limit int) ([]Poll, error)
 	// PollTimes says when each cluster was last polled, well or not; nil = never.
 	PollTimes(ctx context.Context) (map[string]*time.Time, error)
@@ -269,10 +282,16 @@ type Fleet interface {
 }
 
 // BindingQuery filters bindings; empty fields do not filter.
-type BindingQuery struct{ ProjectID, Environment, ClusterID string }
+type BindingQuery struct {
+	ProjectID, Environment, ClusterID string
+	ProjectIDs                        []string // nil = all
+}
 
 // UsageQuery filters usage; empty fields do not filter.
-type UsageQuery struct{ ProjectID, Environment, ClusterID, PoolID string }
+type UsageQuery struct {
+	ProjectID, Environment, ClusterID, PoolID string
+	ProjectIDs                                []string // nil = all
+}
 
 // Cluster is a connected cluster and what was last seen of it.
 type Cluster struct {
