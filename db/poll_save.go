@@ -112,11 +112,27 @@ func (t *tx) saveUsage(ctx context.Context, usage []portal.UsageRow, at time.Tim
 		samples = append(samples, sampleRecord{Binding: u.Binding.ID, Pool: u.PoolID, At: rows[i].At,
 			Nominal: float(u.Nominal), Reserved: float(u.Reserved), InUse: float(u.InUse), Borrowed: float(u.Borrowed), Pending: float(u.PendingAmount)})
 	}
+	// A sample that is kept already is not added to its hour again.
 	_, err = t.exec(ctx, `
-		INSERT INTO usage_sample (binding_id, pool_id, at, nominal, reserved, in_use, borrowed, pending)
-		SELECT x.binding, x.pool, x.at, x.nominal, x.reserved, x.in_use, x.borrowed, x.pending
-		FROM jsonb_to_recordset($1) AS x (binding uuid, pool text, at timestamptz, nominal float8, reserved float8, in_use float8, borrowed float8, pending float8)
-		ON CONFLICT DO NOTHING`, jsonOf(samples))
+		WITH kept AS (
+			INSERT INTO usage_sample (binding_id, pool_id, at, nominal, reserved, in_use, borrowed, pending)
+			SELECT x.binding, x.pool, x.at, x.nominal, x.reserved, x.in_use, x.borrowed, x.pending
+			FROM jsonb_to_recordset($1) AS x (binding uuid, pool text, at timestamptz, nominal float8, reserved float8, in_use float8, borrowed float8, pending float8)
+			ON CONFLICT DO NOTHING
+			RETURNING binding_id, pool_id, at, nominal, reserved, in_use, borrowed, pending)
+		INSERT INTO usage_hour AS h (binding_id, pool_id, at, nominal,
+			reserved_sum, reserved_n, in_use_sum, in_use_n, borrowed_sum, borrowed_n, pending_sum, pending_n)
+		SELECT k.binding_id, k.pool_id, date_trunc('hour', k.at, 'UTC'), k.nominal,
+			coalesce(k.reserved, 0), (k.reserved IS NOT NULL)::int,
+			coalesce(k.in_use, 0), (k.in_use IS NOT NULL)::int,
+			coalesce(k.borrowed, 0), (k.borrowed IS NOT NULL)::int,
+			coalesce(k.pending, 0), (k.pending IS NOT NULL)::int
+		FROM kept k
+		ON CONFLICT (binding_id, pool_id, at) DO UPDATE SET nominal = coalesce(EXCLUDED.nominal, h.nominal),
+			reserved_sum = h.reserved_sum + EXCLUDED.reserved_sum, reserved_n = h.reserved_n + EXCLUDED.reserved_n,
+			in_use_sum = h.in_use_sum + EXCLUDED.in_use_sum, in_use_n = h.in_use_n + EXCLUDED.in_use_n,
+			borrowed_sum = h.borrowed_sum + EXCLUDED.borrowed_sum, borrowed_n = h.borrowed_n + EXCLUDED.borrowed_n,
+			pending_sum = h.pending_sum + EXCLUDED.pending_sum, pending_n = h.pending_n + EXCLUDED.pending_n`, jsonOf(samples))
 	return err
 }
 

@@ -248,6 +248,23 @@ func TestChartsKeepGapsAndHaveFewPoints(t *testing.T) {
 		require.Empty(t, none)
 	}
 
+	// A week is drawn from hours: three polls of one, of which one did not know the use, and a repeated one.
+	for i, use := range []fleet.Measure{known(2), fleet.Unknown, known(6), known(6)} {
+		at := from.Add(26*time.Hour + time.Duration(min(i, 2))*time.Minute)
+		w.poll(observation(at), portal.UsageRow{Binding: b, PoolID: "east-h100", Nominal: known(8), InUse: use, At: at})
+	}
+	week, err := w.BindingSamples(t.Context(), b.ID, "east-h100", from.Add(-5*24*time.Hour), from.Add(2*24*time.Hour))
+	require.NoError(t, err)
+	require.Len(t, week, 1)
+	require.InDelta(t, 4, *week[0].InUse, 0.001, "the mean of those that knew")
+	require.InDelta(t, 8, *week[0].Nominal, 0.001)
+	require.Nil(t, week[0].Borrowed, "unknown is not 0")
+	pools, err := w.PoolSamples(t.Context(), "east-h100", from.Add(-5*24*time.Hour), from.Add(2*24*time.Hour))
+	require.NoError(t, err)
+	require.Len(t, pools, 1)
+	require.InDelta(t, 64, *pools[0].Capacity, 0.001)
+	require.Nil(t, pools[0].Pending)
+
 	w.poll(observation(noon), portal.UsageRow{Binding: b, PoolID: "east-h100", At: noon})
 	whole, err := w.PoolSamples(t.Context(), "east-h100", noon.Add(-time.Hour), noon.Add(time.Hour))
 	require.NoError(t, err)

@@ -347,6 +347,20 @@ CREATE TABLE public.pool (
     CONSTRAINT pool_hourly_cents_check CHECK ((hourly_cents >= 0))
 );
 
+CREATE TABLE public.pool_hour (
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    capacity double precision,
+    nominal double precision,
+    reserved_sum double precision NOT NULL,
+    reserved_n integer NOT NULL,
+    in_use_sum double precision NOT NULL,
+    in_use_n integer NOT NULL,
+    borrowed_sum double precision NOT NULL,
+    borrowed_n integer NOT NULL
+)
+WITH (fillfactor='80');
+
 CREATE TABLE public.pool_sample (
     pool_id text NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -499,6 +513,22 @@ CREATE TABLE public.unit (
     name text NOT NULL
 );
 
+CREATE TABLE public.usage_hour (
+    binding_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    nominal double precision,
+    reserved_sum double precision NOT NULL,
+    reserved_n integer NOT NULL,
+    in_use_sum double precision NOT NULL,
+    in_use_n integer NOT NULL,
+    borrowed_sum double precision NOT NULL,
+    borrowed_n integer NOT NULL,
+    pending_sum double precision NOT NULL,
+    pending_n integer NOT NULL
+)
+WITH (fillfactor='80');
+
 CREATE TABLE public.usage_now (
     binding_id uuid NOT NULL,
     pool_id text NOT NULL,
@@ -641,6 +671,9 @@ ALTER TABLE ONLY public.poll
 ALTER TABLE ONLY public.pool
     ADD CONSTRAINT pool_cluster_id_flavor_resource_key UNIQUE (cluster_id, flavor, resource);
 
+ALTER TABLE ONLY public.pool_hour
+    ADD CONSTRAINT pool_hour_pkey PRIMARY KEY (pool_id, at);
+
 ALTER TABLE ONLY public.pool
     ADD CONSTRAINT pool_pkey PRIMARY KEY (id);
 
@@ -685,6 +718,9 @@ ALTER TABLE ONLY public.tick
 
 ALTER TABLE ONLY public.unit
     ADD CONSTRAINT unit_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.usage_hour
+    ADD CONSTRAINT usage_hour_pkey PRIMARY KEY (binding_id, pool_id, at);
 
 ALTER TABLE ONLY public.usage_now
     ADD CONSTRAINT usage_now_pkey PRIMARY KEY (binding_id, pool_id);
@@ -1049,6 +1085,8 @@ GRANT SELECT,USAGE ON SEQUENCE public.poll_id_seq TO quartermaster_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.pool TO quartermaster_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_hour TO quartermaster_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_sample TO quartermaster_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.project TO quartermaster_app;
@@ -1080,6 +1118,8 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.team TO quartermaster_app;
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tick TO quartermaster_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.unit TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_hour TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_now TO quartermaster_app;
 

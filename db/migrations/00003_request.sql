@@ -229,6 +229,30 @@ CREATE TABLE pool_sample (
   PRIMARY KEY (pool_id, at)
 );
 
+-- The same by the hour, for charts of many days: the last limit that was known, and of
+-- each use the sum and how many polls knew it. What no poll of the hour knew is NULL, or has n = 0.
+CREATE TABLE usage_hour (
+  binding_id   uuid NOT NULL,
+  pool_id      text NOT NULL,
+  at           timestamptz NOT NULL,                      -- start of the hour, UTC
+  nominal      double precision,
+  reserved_sum double precision NOT NULL, reserved_n  int NOT NULL,
+  in_use_sum   double precision NOT NULL, in_use_n    int NOT NULL,
+  borrowed_sum double precision NOT NULL, borrowed_n  int NOT NULL,
+  pending_sum  double precision NOT NULL, pending_n   int NOT NULL,
+  PRIMARY KEY (binding_id, pool_id, at)
+) WITH (fillfactor = 80);                                 -- each row is updated for an hour: in place
+CREATE TABLE pool_hour (
+  pool_id      text NOT NULL,
+  at           timestamptz NOT NULL,
+  capacity     double precision,
+  nominal      double precision,
+  reserved_sum double precision NOT NULL, reserved_n  int NOT NULL,
+  in_use_sum   double precision NOT NULL, in_use_n    int NOT NULL,
+  borrowed_sum double precision NOT NULL, borrowed_n  int NOT NULL,
+  PRIMARY KEY (pool_id, at)
+) WITH (fillfactor = 80);
+
 CREATE TABLE workload (
   cluster_id  text NOT NULL REFERENCES cluster,
   uid         text NOT NULL,
