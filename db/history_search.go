@@ -26,18 +26,32 @@ func (r reader) entryPage(ctx context.Context, q portal.EntryQuery) ([]portal.En
 	if !from.few() {
 		from.or(&f)
 	}
-	order := "e.ordinal DESC"
+	order, shown, before, after := "e.ordinal DESC", "h.ordinal DESC", "e.ordinal < ?", "e.ordinal > ?"
+	if !q.From.IsZero() || !q.To.IsZero() {
+		// A period is read in the order of time, from its own end: in the order of
+		// ordinals PostgreSQL would walk back to an old one through everything since.
+		order, shown = "e.at DESC, e.ordinal DESC", "h.at DESC, h.ordinal DESC"
+		before = "(e.at, e.ordinal) < ((SELECT b.at FROM ledger_entry b WHERE b.ordinal = ?), ?)"
+		after = "(e.at, e.ordinal) > ((SELECT b.at FROM ledger_entry b WHERE b.ordinal = ?), ?)"
+	}
+	keyed := func(condition string, ordinal int64) {
+		args := []any{ordinal}
+		if strings.Count(condition, "?") == 2 {
+			args = append(args, ordinal)
+		}
+		f.and(condition, args...)
+	}
 	if q.Before > 0 {
-		f.and("e.ordinal < ?", q.Before)
+		keyed(before, q.Before)
 	}
 	if q.After > 0 {
 		// The page that borders on After from above: cut from below, shown newest first.
-		f.and("e.ordinal > ?", q.After)
-		order = "e.ordinal"
+		keyed(after, q.After)
+		order = strings.ReplaceAll(order, " DESC", "")
 	}
 	if !from.few() {
 		f.args = append(f.args, q.Limit)
-		query := `WITH hit AS (` + hitColumns + `WHERE true` + string(f.conditions) + ` ORDER BY ` + order + ` LIMIT ?)` + entryOf + `ORDER BY h.ordinal DESC`
+		query := `WITH hit AS (` + hitColumns + `WHERE true` + string(f.conditions) + ` ORDER BY ` + order + ` LIMIT ?)` + entryOf + `ORDER BY ` + shown
 		return r.entries(ctx, sqlx.Rebind(sqlx.DOLLAR, query), f.args...)
 	}
 	top, args := from.top(f, order, q.Limit)

@@ -761,7 +761,7 @@ CREATE INDEX grant_line_starts ON public.grant_line USING btree (starts_at) WHER
 
 CREATE INDEX ledger_entry_actor ON public.ledger_entry USING btree (actor, ordinal DESC);
 
-CREATE INDEX ledger_entry_at ON public.ledger_entry USING btree (at);
+CREATE INDEX ledger_entry_at ON public.ledger_entry USING btree (at, ordinal);
 
 CREATE INDEX ledger_entry_cluster ON public.ledger_entry USING btree (cluster_id, ordinal DESC) WHERE (cluster_id IS NOT NULL);
 

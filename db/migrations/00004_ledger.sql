@@ -29,7 +29,7 @@ CREATE INDEX ledger_entry_project ON ledger_entry (project_id, ordinal DESC) WHE
 CREATE INDEX ledger_entry_cluster ON ledger_entry (cluster_id, ordinal DESC) WHERE cluster_id IS NOT NULL;
 CREATE INDEX ledger_entry_pools ON ledger_entry USING gin (pool_ids) WHERE pool_ids <> '{}';
 CREATE INDEX ledger_entry_outcome ON ledger_entry (outcome, ordinal DESC) WHERE outcome <> 'done';
-CREATE INDEX ledger_entry_at ON ledger_entry (at);
+CREATE INDEX ledger_entry_at ON ledger_entry (at, ordinal);
 
 -- Free text bound by a salted commitment inside the entry. Erasing the text (by the
 -- owner, never by the app) leaves every digest whole. History for the app.
