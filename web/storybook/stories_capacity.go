@@ -68,6 +68,12 @@ func clusterView() web.ClusterView {
 	}
 }
 
+// oneRange takes the periods off a chart on a page that offers them once for all.
+func oneRange(c web.Chart) web.Chart {
+	c.Ranges = nil
+	return c
+}
+
 func capacityStories() []story {
 	pools, clusters, projects := web.Link{Text: "Pools", Href: paths.Pools}, web.Link{Text: "Clusters", Href: paths.Clusters}, web.Link{Text: "Projects", Href: paths.Projects}
 	paused := clusterView()
@@ -89,7 +95,8 @@ func capacityStories() []story {
 		}, Pager: web.Pager{Shown: 3, Noun: "projects"}}),
 		on("project", at("vision-training", "/projects/vision-training", crumbs(projects), stale), web.ProjectPage, web.ProjectView{ID: "p", Name: "vision-training", Lines: poolLines, Ask: paths.With(paths.RequestNew, "project", "p"),
 			Facts:    []web.Fact{{Label: "team", Text: "Vision"}, {Label: "owner", Text: "Ada Lovelace"}, {Label: "cost centre", Text: "CC-4411"}, {Label: "environments", Text: "development, production"}, {Label: "data classes", Text: "internal, confidential"}},
-			Charts:   []web.Chart{chart("c1", "h100, production", 30, 12), {ID: "c2", Title: "mi300x, development", Unit: "GPUs", Empty: "No poll of beta succeeded yet."}},
+			Ranges:   chart("", "", 30, 1).Ranges,
+			Charts:   []web.Chart{oneRange(chart("c1", "h100, production", 30, 12)), {ID: "c2", Title: "mi300x, development", Unit: "GPUs", Empty: "No poll of beta succeeded yet."}},
 			Members:  []web.Member{{Name: "Ada Lovelace", Role: "owner", From: "organisation file"}, {Name: "Mary Jackson", Role: "requester", From: "group gpu-vision"}},
 			Requests: requestRows[:3], AllReqs: paths.With(paths.Requests, "project", "p"), Pending: pending,
 			Grants: []web.GrantRow{{Request: web.Link{Text: "R-1042", Href: paths.Request("r1")}, State: web.StateBadge("active"), Pool: "h100", Environment: "production", Figure: known(12), Unit: "GPUs", Kind: "hard", Period: "2 Dec 2026, no end"}, {Request: web.Link{Text: "R-871", Href: paths.Request("r2")}, State: web.StateBadge("superseded"), Pool: "h100", Environment: "production", Figure: known(8), Unit: "GPUs", Kind: "hard", Period: "1 Jun 2026 to 2 Dec 2026"}}}),
