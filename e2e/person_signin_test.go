@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mxschmitt/playwright-go"
 	"github.com/stretchr/testify/require"
 
 	"quartermaster/e2e/browser"
@@ -55,20 +54,6 @@ func prove(t testing.TB, s *site.Site, w *browser.Window, user string) {
 	w.Fill("Password", p.Password)
 	w.Fill("One-time code", freshCode(t, s, p))
 	w.Press("^Sign in$")
-}
-
-// again opens another window of the same session, with another look.
-func again(t testing.TB, s *site.Site, w *browser.Window, look browser.Look) *browser.Window {
-	t.Helper()
-	cookies, err := w.Context.Cookies()
-	require.NoError(t, err)
-	var mine []playwright.OptionalCookie
-	for _, c := range cookies {
-		mine = append(mine, c.ToOptionalCookie())
-	}
-	other := theBrowser(t).Window(t, s.Portal, look)
-	require.NoError(t, other.Context.AddCookies(mine))
-	return other
 }
 
 // number is the request whose page the window shows.

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mxschmitt/playwright-go"
@@ -93,6 +95,9 @@ type Window struct {
 	Page    playwright.Page
 	Context playwright.BrowserContext
 	Base    string // address that paths are relative to
+
+	mu     sync.Mutex
+	errors []string
 }
 
 // Window opens a fresh context; it is closed with the test.
@@ -105,6 +110,7 @@ func (b *Browser) Window(t testing.TB, base string, look Look) *Window {
 	c, err := b.browser.NewContext(playwright.BrowserNewContextOptions{
 		Viewport:          &playwright.Size{Width: look.Width, Height: look.Height},
 		ColorScheme:       scheme,
+		ReducedMotion:     playwright.ReducedMotionReduce, // nothing is looked at half-way
 		JavaScriptEnabled: playwright.Bool(!look.NoScript),
 		AcceptDownloads:   playwright.Bool(true),
 		Locale:            playwright.String("en-GB"),
@@ -115,7 +121,11 @@ func (b *Browser) Window(t testing.TB, base string, look Look) *Window {
 	p, err := c.NewPage()
 	require.NoError(t, err)
 	w := &Window{t: t, Page: p, Context: c, Base: base}
+	w.listen()
 	t.Cleanup(func() {
+		if errors := w.Errors(); len(errors) > 0 {
+			t.Errorf("the browser complained: %s", strings.Join(errors, "\n"))
+		}
 		if t.Failed() {
 			w.keep()
 		}
