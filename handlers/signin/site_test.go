@@ -14,6 +14,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/stretchr/testify/require"
 
+	"quartermaster/assets"
 	"quartermaster/e2e/oidcpeer"
 	"quartermaster/handlers/oidc"
 	"quartermaster/handlers/signin"
@@ -124,6 +125,7 @@ func (p *site) routes() http.Handler {
 			next.ServeHTTP(w, r)
 		})
 	})
+	r.Handle(assets.Prefix+"*", assets.Handler())
 	for _, e := range p.handler.Routes() {
 		var handler http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if err := e.Do(w, r); err != nil {
