@@ -43,7 +43,7 @@ func (a ask) fill(w *browser.Window) {
 const (
 	h100 = "NVIDIA-H100-80GB-HBM3 · Testbed"
 	a100 = "NVIDIA-A100-SXM4-80GB · Testbed"
-	hard = "hard: this much, nothing borrowed"
+	hard = "Hard · no borrowing"
 )
 
 // decide opens the decision on a request from the queue of what waits.
