@@ -71,12 +71,7 @@ func (b testbed) connect(t *testing.T) {
 	pia := as(t, b.site, "pia", browser.Wide)
 	pia.Follow("^Clusters")
 	pia.Follow("Connect a cluster")
-	fill := func() {
-		pia.Fill("Name", "Testbed")
-		pia.Fill("Server", b.c.Server())
-		pia.Fill("CA certificate", string(b.c.CA()))
-		pia.Fill("Token", b.c.Token(t, deploy.ServiceAccount))
-	}
+	fill := func() { b.address(t, pia) }
 	fill()
 	pia.Press("^Test connection$")
 	pia.See("answered in")
@@ -99,10 +94,24 @@ func (b testbed) connect(t *testing.T) {
 	pia.Choose("Project and environment", "Street Scenes · development")
 	pia.Press("^Adopt street-scenes$")
 	pia.See("What it has now is the baseline")
-	for _, mode := range []string{"plan", "enforce"} {
-		pia.Fill("Reason", "first rollout")
-		pia.Press("^Switch to " + mode + "$")
-		pia.See("Testbed is in mode " + mode)
-	}
+	enforce(pia)
 	require.Empty(t, writesBy(clusterQueue(t, b.c, "street-scenes"), "quartermaster"), "nothing is written before something is granted")
+}
+
+// address fills in how the cluster is reached.
+func (b testbed) address(t *testing.T, w *browser.Window) {
+	t.Helper()
+	w.Fill("Name", "Testbed")
+	w.Fill("Server", b.c.Server())
+	w.Fill("CA certificate", string(b.c.CA()))
+	w.Fill("Token", b.c.Token(t, deploy.ServiceAccount))
+}
+
+// enforce lets the portal write, in the two steps that lead there.
+func enforce(w *browser.Window) {
+	for _, mode := range []string{"plan", "enforce"} {
+		w.Fill("Reason", "first rollout")
+		w.Press("^Switch to " + mode + "$")
+		w.See("Testbed is in mode " + mode)
+	}
 }

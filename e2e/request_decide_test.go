@@ -126,7 +126,7 @@ func TestAskDecideEnforceProve(t *testing.T) {
 	b.c.SubmitJob(t, "street-scenes", "train", "night-2", 1)
 	const reason = "insufficient unused quota for nvidia.com/gpu in flavor h100, 1 more needed"
 	ana.ReloadUntil(reason)
-	ana.ReloadUntil("1 GPUs pending")
+	ana.ReloadUntil("1 GPU pending")
 	require.Regexp(t, `asked\s+16\s*GPUs\s+granted\s+12\s*GPUs\s+enforced\s+12\s*GPUs\s+in use\s+12\s*GPUs`, ana.Text())
 	require.Regexp(t, `Job night-1\s+street-scenes/train\s+by unknown\s+12\s*GPUs`, ana.Text())
 	require.Regexp(t, `Job night-2\s+street-scenes/train\s+by unknown\s+1\s*GPUs`, ana.Text())

@@ -117,3 +117,11 @@ func (l FigureLine) firstReason() string {
 }
 
 func figureClass(name string) string { return strings.ReplaceAll(name, " ", "-") }
+
+// unitFor is a unit behind a number: "1 GPU", "12 GPUs". Units are plurals in s.
+func unitFor(number, unit string) string {
+	if number == "1" {
+		return strings.TrimSuffix(unit, "s")
+	}
+	return unit
+}

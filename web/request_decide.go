@@ -116,7 +116,7 @@ func (v RequestDecide) approveWord() string {
 	case 0:
 		return "Approve request"
 	case 1:
-		return "Approve " + Count(total) + " " + v.Lines[0].Unit
+		return "Approve " + Count(total) + " " + unitFor(Count(total), v.Lines[0].Unit)
 	default:
 		return "Approve " + Count(total) + " " + v.Lines[0].Unit + " in " + Count(int64(len(v.Lines))) + " pools"
 	}

@@ -12,6 +12,7 @@ func TestTheApproveButtonNamesWhatItGives(t *testing.T) {
 		"Approve 12 GPUs":            {line("12")},
 		"Approve 16 GPUs in 2 pools": {line("12"), line("4")},
 		"Approve 0 GPUs":             {line("0")},
+		"Approve 1 GPU":              {line("1")},
 		"Approve request":            {line("twelve")},
 	} {
 		require.Equal(t, want, RequestDecide{Lines: lines}.approveWord())

@@ -74,6 +74,7 @@ export function approveWord() {
     }
     const unit = grants[0].closest(".inputline")?.querySelector(".unit")?.textContent ?? "";
     const pools = grants.length > 1 ? ` in ${grants.length} pools` : "";
-    button.textContent = `Approve ${values.reduce((a, b) => a + b, 0).toLocaleString("en")} ${unit}${pools}`;
+    const total = values.reduce((a, b) => a + b, 0);
+    button.textContent = `Approve ${total.toLocaleString("en")} ${total === 1 ? unit.replace(/s$/, "") : unit}${pools}`;
   });
 }

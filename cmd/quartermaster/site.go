@@ -50,6 +50,9 @@ type demonstration struct {
 	codes     string // address of the page with everybody's one-time codes
 }
 
+// reach is nil in every build but that of the kill tests (killpoints.go).
+var reach func(point string)
+
 // newPortal opens the store and wires the use cases: what the command line needs
 // as much as serve.
 func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated dialer, log *slog.Logger) (*db.Store, *portal.Portal, error) {
@@ -61,7 +64,7 @@ func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated
 		Store: store, Seal: ring.Seal, Open: ring.Open, Log: log, BaseURL: cfg.BaseURL,
 		Now:       func() time.Time { return time.Now().UTC() },
 		NewID:     uuid.NewString,
-		PollEvery: cfg.Poll.Every, PollTimeout: cfg.Poll.Timeout,
+		PollEvery: cfg.Poll.Every, PollTimeout: cfg.Poll.Timeout, Reach: reach,
 	}
 	c := &clusters{store: store, open: ring.Open, simulated: simulated, known: map[string]dialled{}}
 	p.Dial, p.Probe = c.dial, c.probe

@@ -60,6 +60,14 @@ func (w *Window) Press(name string) {
 	require.NoError(w.t, w.Page.GetByRole("button", playwright.PageGetByRoleOptions{Name: regexp.MustCompile(name)}).First().Click(), "press %q", name)
 }
 
+// Click presses the button without waiting for the page that follows, which may
+// never come.
+func (w *Window) Click(name string) {
+	w.t.Helper()
+	button := w.Page.GetByRole("button", playwright.PageGetByRoleOptions{Name: regexp.MustCompile(name)}).First()
+	require.NoError(w.t, button.Click(playwright.LocatorClickOptions{NoWaitAfter: playwright.Bool(true)}), "click %q", name)
+}
+
 // Follow clicks the link whose name matches the pattern.
 func (w *Window) Follow(name string) {
 	w.t.Helper()

@@ -8,11 +8,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,36 +54,47 @@ type Site struct {
 	out   *tail
 }
 
-var build struct {
+// build is the program with some build tags, made once a test run.
+type build struct {
+	tags string
 	sync.Once
 	binary string
 	err    error
 }
 
-// Binary builds the program once a test run.
-func Binary() (string, error) {
-	build.Do(func() {
+var (
+	shipped = &build{}
+	killing = &build{tags: "killpoints"}
+)
+
+func (b *build) get() (string, error) {
+	b.Do(func() {
 		_, file, _, _ := runtime.Caller(0)
 		root := filepath.Join(filepath.Dir(file), "..", "..")
 		dir, err := os.MkdirTemp("", "quartermaster-bin-")
 		if err != nil {
-			build.err = err
+			b.err = err
 			return
 		}
-		build.binary = filepath.Join(dir, "quartermaster")
-		cmd := exec.Command("go", "build", "-o", build.binary, "./cmd/quartermaster")
+		b.binary = filepath.Join(dir, "quartermaster")
+		cmd := exec.Command("go", "build", "-tags", b.tags, "-o", b.binary, "./cmd/quartermaster")
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {
-			build.err = fmt.Errorf("build quartermaster: %w\n%s", err, out)
+			b.err = fmt.Errorf("build quartermaster: %w\n%s", err, out)
 		}
 	})
-	return build.binary, build.err
+	return b.binary, b.err
 }
 
-// RemoveBinaries deletes what Binary built.
+// Binary builds the program as it ships, once a test run.
+func Binary() (string, error) { return shipped.get() }
+
+// RemoveBinaries deletes what was built.
 func RemoveBinaries() {
-	if build.binary != "" {
-		os.RemoveAll(filepath.Dir(build.binary))
+	for _, b := range []*build{shipped, killing} {
+		if b.binary != "" {
+			os.RemoveAll(filepath.Dir(b.binary))
+		}
 	}
 }
 
@@ -130,26 +144,52 @@ func NewWith(t testing.TB, env []string, args ...string) *Site {
 	return s
 }
 
+// StayPut makes later runs listen where this one does, so that browsers stay signed in.
+func (s *Site) StayPut(t testing.TB) {
+	t.Helper()
+	host := func(address string) string {
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		return net.JoinHostPort("127.0.0.1", u.Port())
+	}
+	s.args = append(s.args, "--listen", host(s.Portal), "--identity-listen", host(s.Identity))
+}
+
+// RunToDie starts the program again, built so that it kills itself at a named point.
+func (s *Site) RunToDie(point string) error {
+	return s.run(killing, append(slices.Clone(s.env), "QUARTERMASTER_TEST_KILL_AT="+point))
+}
+
 // Run starts the program again on the same directory.
-func (s *Site) Run() error {
-	binary, err := Binary()
+func (s *Site) Run() error { return s.run(shipped, s.env) }
+
+func (s *Site) run(b *build, env []string) error {
+	binary, err := b.get()
 	if err != nil {
 		return err
 	}
 	os.Remove(filepath.Join(s.Dir, "dev.json"))
 	s.out = &tail{}
 	s.cmd = exec.Command(binary, append([]string{"dev", "--data", s.Dir, "--listen", "127.0.0.1:0"}, s.args...)...)
-	s.cmd.Env = environment(s.env)
+	s.cmd.Env = environment(env)
 	s.cmd.Stdout, s.cmd.Stderr = s.out, s.out
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := s.cmd.Start(); err != nil {
-		return err
-	}
+	// A test process that is killed takes its portals with it. The kernel sends this
+	// signal when the thread that started the child ends, so that thread waits for it.
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	started := make(chan error)
 	s.ended = make(chan struct{})
 	go func(cmd *exec.Cmd, ended chan struct{}) {
-		_ = cmd.Wait()
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
 		close(ended)
 	}(s.cmd, s.ended)
+	if err := <-started; err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
 	defer cancel()
 	tick := time.NewTicker(25 * time.Millisecond)
