@@ -65,7 +65,8 @@ func (w *Window) Press(name string) {
 func (w *Window) Click(name string) {
 	w.t.Helper()
 	button := w.Page.GetByRole("button", playwright.PageGetByRoleOptions{Name: regexp.MustCompile(name)}).First()
-	require.NoError(w.t, button.Click(playwright.LocatorClickOptions{NoWaitAfter: playwright.Bool(true)}), "click %q", name)
+	_, err := button.Evaluate(`b => { setTimeout(() => b.click()) }`, nil)
+	require.NoError(w.t, err, "click %q", name)
 }
 
 // Follow clicks the link whose name matches the pattern.
