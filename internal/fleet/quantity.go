@@ -3,6 +3,7 @@ package fleet
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 
@@ -54,6 +55,10 @@ func (q Quantity) Resource() resource.Quantity { return q.q.DeepCopy() }
 
 // fits says whether the amount in thousandths is within int64.
 func (q Quantity) fits() bool {
+	// Nearly all amounts are whole and small; exact fractions cost a hundred times as much.
+	if n, ok := q.q.AsInt64(); ok {
+		return n <= math.MaxInt64/1000 && n >= -math.MaxInt64/1000
+	}
 	r := q.rat()
 	r.Mul(r, big.NewRat(1000, 1))
 	limit := new(big.Rat).SetInt64(1<<63 - 1)
