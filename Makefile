@@ -39,8 +39,8 @@ lint: tmp/staticcheck ## gofmt, go vet, staticcheck
 	@go vet ./...
 	@tmp/staticcheck ./...
 
-bench: setup-test ## every figure in milliseconds; compare only inside one run
-	@go test -run '^$$' -bench . -benchmem $(ARGS) $(PKG)
+bench: setup-test assets ## every figure in milliseconds; compare only inside one run
+	@go test -run '^$$' -bench . -benchmem -timeout 2h -p 1 $(ARGS) $(PKG)
 
 soak: setup-test assets npm controlplane ## the heavy tests of make test at full counts (hours)
 	@QM_SOAK=1 go run ./e2e/testrun -race -timeout 12h $(ARGS) $(PKG)
