@@ -62,7 +62,7 @@ func (s *server) clusterViewOf(d portal.ClusterDetail, me org.Person) web.Cluste
 		v.Headroom = append(v.Headroom, web.PoolHeadroom{Pool: web.Link{Text: p.Name, Href: paths.Pool(p.ID)}, Cluster: p.Key.String(), Headroom: headroomOfPool(p)})
 	}
 	for _, b := range d.Bindings {
-		v.Bindings = append(v.Bindings, bindingOf(b))
+		v.Bindings = append(v.Bindings, bindingOf(d.Cluster.Kind, b))
 	}
 	for _, x := range d.Changes {
 		change := changeOf(portal.DetailChange{Change: x.Change, ClusterName: c.Name, Simulated: v.Simulated, ClusterMode: c.Mode, Paused: c.Paused, Binding: x.Binding}, me)
@@ -129,7 +129,7 @@ func foundOf(d fleet.Discovery, pools []portal.PoolState) web.ClusterFound {
 		v.Pools = append(v.Pools, found)
 	}
 	for _, q := range d.Queues {
-		v.Limits = append(v.Limits, queueLimits(q)...)
+		v.Limits = append(v.Limits, queueLimits(d.Kind, q)...)
 	}
 	for _, q := range d.Quotas {
 		v.Limits = append(v.Limits, web.FoundLimit{
@@ -140,11 +140,11 @@ func foundOf(d fleet.Discovery, pools []portal.PoolState) web.ClusterFound {
 	return v
 }
 
-func queueLimits(q fleet.Queue) []web.FoundLimit {
+func queueLimits(kind fleet.Kind, q fleet.Queue) []web.FoundLimit {
 	var out []web.FoundLimit
 	owner := orElse(q.Owner, orElse(strings.Join(q.Managers, ", "), "nobody known"))
 	for _, f := range q.Flavors {
-		out = append(out, web.FoundLimit{Object: "ClusterQueue " + q.Name, Field: f.Pool.String(), Value: figure(f.Nominal, "not read"), Borrows: borrowing(f.Borrowing), Granted: web.Unknown("not connected yet"), Owner: owner, Tool: q.Owner != ""})
+		out = append(out, web.FoundLimit{Object: kind.QueueWord() + " " + q.Name, Field: f.Pool.String(), Value: figure(f.Nominal, "not read"), Borrows: borrowing(f.Borrowing), Granted: web.Unknown("not connected yet"), Owner: owner, Tool: q.Owner != ""})
 	}
 	return out
 }
@@ -163,12 +163,18 @@ func foundLimitOf(l portal.LimitRow, d portal.ClusterDetail) web.FoundLimit {
 		Borrows: web.Unknown("a ResourceQuota knows no borrowing"), Owner: orElse(l.Owner, "nobody known"), Tool: l.Tool,
 	}
 	switch {
+	case l.NoLimit && l.Value.Known && l.Value.Amount.Sign() == 0 && d.Cluster.Kind == fleet.Slurm:
+		v.Value, v.Borrows = web.Figure{Value: "no limit"}, web.Unknown("an account knows no borrowing")
+	case d.Cluster.Kind == fleet.Slurm:
+		v.Borrows = web.Unknown("an account knows no borrowing")
 	case l.NoLimit:
 		v.Borrows = web.Figure{Value: "no limit"}
 	case l.Borrows:
 		v.Borrows = figure(l.Borrowing, "not read")
 	}
-	if l.Granted.Known && l.Borrows {
+	if l.Granted.Known && l.Borrows && d.Cluster.Kind == fleet.Slurm && !l.GrantedBorrowing.Known {
+		v.Granted = web.Figure{Value: "no limit"}
+	} else if l.Granted.Known && l.Borrows && d.Cluster.Kind != fleet.Slurm {
 		v.Granted.Note = "borrows without limit"
 		if l.GrantedBorrowing.Known {
 			v.Granted.Note = "borrows up to " + amount(l.GrantedBorrowing.Amount)
@@ -184,10 +190,13 @@ func foundLimitOf(l portal.LimitRow, d portal.ClusterDetail) web.FoundLimit {
 	return v
 }
 
-func bindingOf(b portal.BindingRow) web.ClusterBinding {
+func bindingOf(kind fleet.Kind, b portal.BindingRow) web.ClusterBinding {
 	v := web.ClusterBinding{
-		Project: web.Link{Text: b.ProjectName, Href: paths.Project(b.Binding.ProjectID)}, Env: b.Binding.Environment, Object: "ClusterQueue " + b.Binding.ClusterQueue,
+		Project: web.Link{Text: b.ProjectName, Href: paths.Project(b.Binding.ProjectID)}, Env: b.Binding.Environment, Object: kind.QueueWord() + " " + b.Binding.Queue(),
 		Queue: b.Binding.Namespace + "/" + b.Binding.LocalQueue, How: "template", State: web.Badge{Tone: web.NotKnown, Word: "not read yet"},
+	}
+	if b.Binding.Account != "" {
+		v.Queue = b.Binding.Account
 	}
 	if b.Binding.Adopted {
 		v.How = "adopted"

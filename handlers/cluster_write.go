@@ -195,7 +195,7 @@ func (s *server) clusterAdopt(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	s.say(r, b.ClusterQueue+" carries the limits of "+b.ProjectID+", "+b.Environment+". What it has now is the baseline.")
+	s.say(r, b.Queue()+" carries the limits of "+b.ProjectID+", "+b.Environment+". What it has now is the baseline.")
 	return seeOther(w, r, paths.Cluster(id))
 }
 

@@ -31,6 +31,9 @@ func unitsOf(resource string) string {
 		return units(fleet.MIG)
 	case strings.HasSuffix(resource, ".shared"):
 		return units(fleet.Share)
+	case strings.HasPrefix(resource, "gres/gpu"):
+		_, kind, _ := strings.Cut(resource, ":")
+		return units(fleet.GRESUnit(kind))
 	case strings.HasSuffix(resource, "/gpu"):
 		return units(fleet.Card)
 	}

@@ -59,7 +59,7 @@ func requestViewOf(d portal.RequestDetail, me org.Person) web.RequestView {
 		v.Changes = append(v.Changes, changeOf(x, me))
 	}
 	for _, g := range d.Places {
-		v.Grants = append(v.Grants, web.GrantBox{Cluster: g.ClusterName, Namespace: g.Namespace, Queue: g.LocalQueue, Until: at(g.Until), Manifest: g.Manifest})
+		v.Grants = append(v.Grants, web.GrantBox{Cluster: g.ClusterName, Namespace: g.Namespace, Queue: g.LocalQueue, Account: g.Account, Until: at(g.Until), Manifest: g.Manifest})
 	}
 	for _, x := range d.Comments {
 		text := x.Text

@@ -19,6 +19,18 @@ postgres_there() {
 	have initdb
 }
 
+# The real Slurm of the tests: its daemons, its client commands, its token and
+# database plugins, munge, and the database server without a service of its own.
+slurm="slurmctld slurmd slurmdbd slurmrestd slurm-client slurm-wlm-jwt-plugin slurm-wlm-mysql-plugin munge mariadb-server-core mariadb-client-core"
+slurm_there() {
+	for program in slurmctld slurmd slurmdbd slurmrestd sacctmgr munged mariadbd mariadb-install-db; do
+		have "$program" || [ -x "/usr/sbin/$program" ] || return 1
+	done
+	for plugin in auth_jwt accounting_storage_mysql; do
+		ls /usr/lib*/*/slurm*/$plugin.so >/dev/null 2>&1 || ls /usr/lib*/slurm*/$plugin.so >/dev/null 2>&1 || return 1
+	done
+}
+
 target=${1:-run}
 case $target in
 run) [ -n "${DATABASE_URL:-}" ] || postgres_there || need postgresql ;;
@@ -27,6 +39,7 @@ test)
 	have gcc || need gcc
 	[ "$(uname)" != Linux ] || [ -e /usr/include/stdlib.h ] || need libc6-dev
 	have chromium || need chromium
+	slurm_there || need "$slurm"
 	;;
 *)
 	echo "usage: $0 run|test" >&2

@@ -85,8 +85,9 @@ type GrantBox struct {
 	Cluster   string
 	Namespace string
 	Queue     string // LocalQueue
+	Account   string // on Slurm, instead of both
 	Until     time.Time
-	Manifest  string // a Job manifest that works there
+	Manifest  string // a job that works there
 }
 
 // Comment is one remark.

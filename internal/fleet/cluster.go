@@ -71,10 +71,13 @@ type Pool struct {
 	Notes  []string `json:"notes"`
 }
 
-// Queue is one queue that enforces limits (a ClusterQueue; an association on Slurm).
+// Queue is one queue that enforces limits (a ClusterQueue; an account on Slurm).
 type Queue struct {
-	Name        string      `json:"name"`
-	Cohort      string      `json:"cohort"`
+	Name   string `json:"name"`
+	Cohort string `json:"cohort"`
+	// Parent is the queue whose limit and use include this one's: an account's
+	// parent account. "" on Kueue, whose cohorts lend and do not count.
+	Parent      string      `json:"parent"`
 	Namespaces  []string    `json:"namespaces"`   // of the LocalQueues that point to it
 	LocalQueues []string    `json:"local_queues"` // namespace/name
 	StopPolicy  string      `json:"stop_policy"`  // None, Hold, HoldAndDrain
@@ -89,7 +92,8 @@ type Queue struct {
 	Notes       []string    `json:"notes"`
 }
 
-// FlavorUse is one pool of a queue: limits and use.
+// FlavorUse is one pool of a queue: limits and use. An account without a limit has
+// Nominal 0 (nothing is guaranteed) and Borrowing nil (and nothing is refused).
 type FlavorUse struct {
 	Pool      PoolKey   `json:"pool"`
 	Nominal   Measure   `json:"nominal"`
@@ -142,17 +146,18 @@ const (
 // Workload is one job as its queue sees it.
 type Workload struct {
 	UID        string        `json:"uid"`
-	Namespace  string        `json:"namespace"`
+	Namespace  string        `json:"namespace"` // the account on Slurm
 	Name       string        `json:"name"`
-	Job        string        `json:"job"` // "Job train-1": kind and name of the owner
-	LocalQueue string        `json:"local_queue"`
-	Queue      string        `json:"queue"`     // ClusterQueue once known
-	Submitter  string        `json:"submitter"` // "" unknown
+	Job        string        `json:"job"`         // "Job train-1": kind and name of the owner
+	LocalQueue string        `json:"local_queue"` // the partition on Slurm
+	Queue      string        `json:"queue"`       // ClusterQueue once known
+	Submitter  string        `json:"submitter"`   // "" unknown
 	State      WorkloadState `json:"state"`
 	// Reason and Message are the scheduler's own words on a pending or evicted one.
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
-	// Amounts asked (pending) or admitted, by pool; Flavor is "" while pending.
+	// Amounts asked (pending) or admitted, by pool, each unit once: in the narrowest pool
+	// that is known. Flavor is "" while a scheduler that chooses one has not.
 	Amounts    []Amount   `json:"amounts"`
 	Node       string     `json:"node"`
 	CreatedAt  time.Time  `json:"created_at"`

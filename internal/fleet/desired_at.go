@@ -22,10 +22,14 @@ type PoolTerms struct {
 func DesiredAt(t time.Time, b Binding, pools []PoolTerms) Desired {
 	d := Desired{Binding: b}
 	for _, p := range pools {
-		d.Limits = append(d.Limits, LimitAt(t, p.Key, p.Base, p.Grants))
+		l := LimitAt(t, p.Key, p.Base, p.Grants)
+		if b.Account != "" {
+			l = l.whole()
+		}
+		d.Limits = append(d.Limits, l)
 	}
 	sort.Slice(d.Limits, func(i, j int) bool { return before(d.Limits[i].Pool, d.Limits[j].Pool) })
-	if b.Adopted {
+	if b.Adopted || b.Account != "" {
 		return d // its own cpu, memory and stop policy are its shape
 	}
 	d.Companions = companions(d.Limits, pools)
@@ -36,6 +40,15 @@ func DesiredAt(t time.Time, b Binding, pools []PoolTerms) Desired {
 		}
 	}
 	return d
+}
+
+// whole is l as a scheduler keeps it that knows one number, all that may be used:
+// a burst raises it, and without limit there is none at all.
+func (l Limit) whole() Limit {
+	if l.Borrowing == nil {
+		return Limit{Pool: l.Pool}
+	}
+	return Limit{Pool: l.Pool, Nominal: l.Nominal.Add(*l.Borrowing), Borrowing: &Quantity{}}
 }
 
 func before(a, b PoolKey) bool {

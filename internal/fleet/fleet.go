@@ -38,8 +38,18 @@ const (
 	Simulated Kind = "simulated"
 )
 
+// QueueWord is what that kind of cluster calls the object which carries the limits.
+func (k Kind) QueueWord() string {
+	if k == Slurm {
+		return "account"
+	}
+	return "ClusterQueue"
+}
+
 // PoolKey names a pool inside one cluster: on Kubernetes the ResourceFlavor and
-// the resource name, on Slurm the partition and the GRES type.
+// the resource name, on Slurm the GRES type (or the GRES name, for all types together)
+// and the TRES. A Slurm account's limit holds in all partitions, so that partitions do not
+// make pools; each pool names those that reach it.
 type PoolKey struct {
 	Flavor   string `json:"flavor"`
 	Resource string `json:"resource"`
@@ -51,6 +61,17 @@ func (k PoolKey) String() string { return k.Flavor + " " + k.Resource }
 // cpu and memory only accompany accelerators, and are never counted with them.
 func (k PoolKey) Accelerator() bool {
 	return strings.Contains(k.Resource, "/") && !strings.HasPrefix(k.Resource, "kubernetes.io/")
+}
+
+// Counts reports whether what is taken from o is taken from k as well: Slurm's
+// gres/gpu counts every type, gres/gpu:a100 one of them.
+func (k PoolKey) Counts(o PoolKey) bool {
+	return k == o || k.Untyped() && strings.HasPrefix(o.Resource, k.Resource+":")
+}
+
+// Untyped reports a Slurm pool that counts all types of its GRES.
+func (k PoolKey) Untyped() bool {
+	return strings.HasPrefix(k.Resource, "gres/") && !strings.Contains(k.Resource, ":")
 }
 
 // Binding says which objects of one cluster carry the limits of one project in
@@ -68,11 +89,28 @@ type Binding struct {
 	RootCohort   string `json:"root_cohort"`   // the Cohort above it; "" = none
 	// ResourceQuota is the portal's own object in Namespace; "" = write none.
 	ResourceQuota string `json:"resource_quota"`
-	// Account carries the limits on Slurm.
+	// Account carries the limits on Slurm, in lower case as Slurm keeps it; the fields above are "" there.
 	Account string `json:"account"`
 	// Adopted objects existed before the portal: their shape (namespace, queues,
 	// cohort, labels) is left as it is and only limits are written.
 	Adopted bool `json:"adopted"`
+}
+
+// Queue is the Queue.Name of what carries the limits: the account on Slurm, the
+// ClusterQueue elsewhere.
+func (b Binding) Queue() string {
+	if b.Account != "" {
+		return b.Account
+	}
+	return b.ClusterQueue
+}
+
+// Home is the Workload.Namespace of its workloads: the account on Slurm, the namespace elsewhere.
+func (b Binding) Home() string {
+	if b.Account != "" {
+		return b.Account
+	}
+	return b.Namespace
 }
 
 // Limit is what one pool of a binding is to be held to.
@@ -107,7 +145,7 @@ type Desired struct {
 
 // ObjectRef names one object of a cluster.
 type ObjectRef struct {
-	Kind      string `json:"kind"`                // ClusterQueue, LocalQueue, Cohort, ResourceQuota, Namespace, association
+	Kind      string `json:"kind"`                // ClusterQueue, LocalQueue, Cohort, ResourceQuota, Namespace, account
 	Namespace string `json:"namespace,omitempty"` // "" for cluster-wide objects
 	Name      string `json:"name"`
 }
@@ -120,7 +158,7 @@ func (o ObjectRef) String() string {
 }
 
 // Field is one value of one object as the cluster stores it. Path is written as
-// the cluster's users write it, e.g. h100 nvidia.com/gpu nominalQuota.
+// the cluster's users write it, e.g. h100 nvidia.com/gpu nominalQuota or gpu gres/gpu GrpTRES.
 type Field struct {
 	Path string `json:"path"`
 	// Before and After are nil where the field is absent (for borrowingLimit that means "no limit").

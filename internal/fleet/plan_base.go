@@ -1,7 +1,5 @@
 package fleet
 
-import "strings"
-
 // Base returns the limits that were live when p was made, for the pools it is
 // about: what a decider saw. A pool whose object does not exist yet, or that the object
 // does not name, is left out. The order is that of p.Desired.Limits.
@@ -12,19 +10,21 @@ func (p Plan) Base() []Limit {
 	}
 	live := map[PoolKey]*seen{}
 	for _, o := range p.Objects {
+		if o.Create {
+			continue
+		}
 		for _, f := range o.Fields {
-			part := strings.Fields(f.Path) // flavor, resource, field
-			if !f.Limit || len(part) != 3 {
+			key, field, ok := f.Names()
+			if !ok {
 				continue
 			}
-			key := PoolKey{Flavor: part[0], Resource: part[1]}
 			l := live[key]
 			if l == nil {
 				l = &seen{Limit: Limit{Pool: key}}
 				live[key] = l
 			}
-			l.bad = !l.take(part[2], f.Before) || l.bad
-			l.nominal = l.nominal || part[2] == "nominalQuota"
+			l.bad = !l.take(field, f.Before) || l.bad
+			l.nominal = l.nominal || field == NominalField || field == TotalField
 		}
 	}
 	var out []Limit
@@ -39,19 +39,21 @@ func (p Plan) Base() []Limit {
 // take sets one value; false when the limit cannot be said: nominalQuota is absent or unreadable.
 func (l *Limit) take(field string, value *string) bool {
 	if value == nil {
-		return field != "nominalQuota"
+		return field != NominalField
 	}
 	q, err := ParseQuantity(*value)
 	if err != nil {
 		return false
 	}
 	switch field {
-	case "nominalQuota":
+	case NominalField:
 		l.Nominal = q
-	case "borrowingLimit":
+	case BorrowingField:
 		l.Borrowing = &q
-	case "lendingLimit":
+	case LendingField:
 		l.Lending = &q
+	case TotalField:
+		l.Nominal, l.Borrowing = q, &Quantity{}
 	}
 	return true
 }

@@ -3,7 +3,6 @@ package portal
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"quartermaster/internal/fleet"
 )
@@ -38,11 +37,11 @@ func (r *push) baseMoved(ctx context.Context) (string, error) {
 		}
 		absent := absentPools(o)
 		for _, f := range o.Fields {
-			pool, field := splitPath(f.Path)
-			if !f.Limit || field == "lendingLimit" || !f.Changed() {
+			pool, field, _ := f.Names()
+			if !f.Limit || field == fleet.LendingField || !f.Changed() {
 				continue
 			}
-			if absent[pool] && (field != "nominalQuota" || isZero(f.After)) {
+			if absent[pool] && (field != fleet.NominalField && field != fleet.TotalField || isZero(f.After)) {
 				continue // nothing there is what a decider sees as 0
 			}
 			if want, ok := desired[o.Object.String()+"\x00"+f.Path]; ok && !want.Changed() {
@@ -54,25 +53,20 @@ func (r *push) baseMoved(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// absentPools are those of which no field is live.
-func absentPools(o fleet.ObjectDiff) map[string]bool {
-	out := map[string]bool{}
+// absentPools are those of which no field is live. Where one number is the whole
+// limit, an absent one on an object that exists says that there is no limit.
+func absentPools(o fleet.ObjectDiff) map[fleet.PoolKey]bool {
+	out := map[fleet.PoolKey]bool{}
 	for _, f := range o.Fields {
-		pool, _ := splitPath(f.Path)
+		pool, field, _ := f.Names()
 		if _, seen := out[pool]; !seen {
 			out[pool] = true
 		}
-		if f.Before != nil {
+		if f.Before != nil || field == fleet.TotalField && !o.Create {
 			out[pool] = false
 		}
 	}
 	return out
-}
-
-// splitPath cuts "h100 nvidia.com/gpu nominalQuota" before its last word.
-func splitPath(path string) (pool, field string) {
-	i := strings.LastIndexByte(path, ' ')
-	return path[:max(i, 0)], path[i+1:]
 }
 
 func isZero(v *string) bool {

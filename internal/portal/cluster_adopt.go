@@ -28,7 +28,8 @@ func (p *Portal) adopt(ctx context.Context, actor Actor, in AdoptInput) (fleet.B
 	if err != nil {
 		return fleet.Binding{}, err
 	}
-	if _, err := p.Store.Cluster(ctx, in.ClusterID); err != nil {
+	c, err := p.Store.Cluster(ctx, in.ClusterID)
+	if err != nil {
 		return fleet.Binding{}, err
 	}
 	// The baseline is read now, not taken from a poll that may be old.
@@ -42,20 +43,16 @@ func (p *Portal) adopt(ctx context.Context, actor Actor, in AdoptInput) (fleet.B
 	if err != nil {
 		return fleet.Binding{}, err
 	}
-	q, err := queueNamed(o, in.Queue)
-	if err != nil {
-		return fleet.Binding{}, err
-	}
-	namespace, local, err := localQueueOf(q, in)
+	q, b, err := found(c.Kind, o, in)
 	if err != nil {
 		return fleet.Binding{}, err
 	}
 	return once(ctx, p, actor, "adopt", in.Key, func(ctx context.Context, tx Tx) (fleet.Binding, error) {
-		return p.bindAdopted(ctx, tx, actor, authority, in, q, namespace, local)
+		return p.bindAdopted(ctx, tx, actor, authority, in, q, b)
 	})
 }
 
-func (p *Portal) bindAdopted(ctx context.Context, tx Tx, actor Actor, authority org.Assignment, in AdoptInput, q fleet.Queue, namespace, local string) (fleet.Binding, error) {
+func (p *Portal) bindAdopted(ctx context.Context, tx Tx, actor Actor, authority org.Assignment, in AdoptInput, q fleet.Queue, b fleet.Binding) (fleet.Binding, error) {
 	project, err := tx.Project(ctx, in.ProjectID)
 	if err != nil {
 		return fleet.Binding{}, err
@@ -67,22 +64,21 @@ func (p *Portal) bindAdopted(ctx context.Context, tx Tx, actor Actor, authority 
 	if err != nil {
 		return fleet.Binding{}, err
 	}
-	for _, b := range bound {
-		if b.ClusterQueue == q.Name {
-			return fleet.Binding{}, fault.Newf(fault.Conflict, "%s already carries the limits of %s, %s. One queue carries one binding.", q.Name, b.ProjectID, b.Environment)
+	for _, o := range bound {
+		if o.Queue() == q.Name {
+			return fleet.Binding{}, fault.Newf(fault.Conflict, "%s already carries the limits of %s, %s. One queue carries one binding.", q.Name, o.ProjectID, o.Environment)
 		}
-		if b.ProjectID == in.ProjectID && b.Environment == in.Environment {
-			return fleet.Binding{}, fault.Newf(fault.Conflict, "%s, %s is bound to %s on this cluster already.", project.Name, in.Environment, b.ClusterQueue)
+		if o.ProjectID == in.ProjectID && o.Environment == in.Environment {
+			return fleet.Binding{}, fault.Newf(fault.Conflict, "%s, %s is bound to %s on this cluster already.", project.Name, in.Environment, o.Queue())
 		}
 	}
-	b := fleet.Binding{ID: p.NewID(), ProjectID: in.ProjectID, Environment: in.Environment, ClusterID: in.ClusterID,
-		Namespace: namespace, LocalQueue: local, ClusterQueue: q.Name, Cohort: q.Cohort, Adopted: true}
+	b.ID = p.NewID()
 	if err := tx.InsertBinding(ctx, b); err != nil {
 		return fleet.Binding{}, err
 	}
 	e := by(p.entry(actor, ledger.BindingAdopted, "binding", b.ID), authority)
-	e.Facts["cluster"], e.Facts["queue"], e.Facts["project"], e.Facts["environment"] = b.ClusterID, b.ClusterQueue, b.ProjectID, b.Environment
-	e.Facts["namespace"], e.Facts["managers"] = namespace, strings.Join(q.Managers, ", ")
+	e.Facts["cluster"], e.Facts["queue"], e.Facts["project"], e.Facts["environment"] = b.ClusterID, b.Queue(), b.ProjectID, b.Environment
+	e.Facts["namespace"], e.Facts["managers"] = b.Namespace, strings.Join(q.Managers, ", ")
 	refs := EntryRefs{ProjectID: b.ProjectID, ClusterID: b.ClusterID}
 	if refs.PoolIDs, err = p.keepBaseline(ctx, tx, b, q, e.Facts); err != nil {
 		return fleet.Binding{}, err
@@ -132,6 +128,25 @@ func limitWord(q *fleet.Quantity) string {
 		return "no limit"
 	}
 	return q.String()
+}
+
+// found is the queue that in names and the binding which it makes.
+func found(kind fleet.Kind, o fleet.Observation, in AdoptInput) (fleet.Queue, fleet.Binding, error) {
+	b := fleet.Binding{ProjectID: in.ProjectID, Environment: in.Environment, ClusterID: in.ClusterID, Adopted: true}
+	if kind == fleet.Slurm {
+		in.Queue = strings.ToLower(in.Queue) // as Slurm keeps it, however it is typed
+	}
+	q, err := queueNamed(o, in.Queue)
+	if err != nil {
+		return q, b, err
+	}
+	if kind == fleet.Slurm {
+		b.Account = q.Name
+		return q, b, nil
+	}
+	b.ClusterQueue, b.Cohort = q.Name, q.Cohort
+	b.Namespace, b.LocalQueue, err = localQueueOf(q, in)
+	return q, b, err
 }
 
 func queueNamed(o fleet.Observation, name string) (fleet.Queue, error) {

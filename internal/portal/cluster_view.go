@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,9 @@ func (p *Portal) ListClusters(ctx context.Context, actor Actor) ([]ClusterRow, e
 	}
 	units := map[string]fleet.Measure{}
 	for _, s := range pools {
+		if slices.ContainsFunc(pools, func(o PoolState) bool { return o.ClusterID == s.ClusterID && o.Key != s.Key && o.Key.Counts(s.Key) }) {
+			continue // its units are in the pool of all types
+		}
 		if sum, seen := units[s.ClusterID]; seen {
 			units[s.ClusterID] = sum.Add(s.Capacity)
 		} else {
@@ -171,7 +175,7 @@ func (p *Portal) limitRows(ctx context.Context, d ClusterDetail) ([]LimitRow, er
 	bound := map[string]fleet.Desired{}
 	for _, row := range d.Bindings {
 		b := row.Binding
-		bound[b.ClusterQueue] = desiredOf(b, load.bases[b.ID], load.grants[PlaceKey{b.ProjectID, b.Environment}], d.Pools, d.At)
+		bound[b.Queue()] = desiredOf(b, load.bases[b.ID], load.grants[PlaceKey{b.ProjectID, b.Environment}], d.Pools, d.At)
 	}
 	var out []LimitRow
 	for _, q := range o.Queues {
@@ -184,16 +188,16 @@ func (p *Portal) limitRows(ctx context.Context, d ClusterDetail) ([]LimitRow, er
 			if !f.Pool.Accelerator() {
 				continue
 			}
-			row := LimitRow{Object: fleet.ObjectRef{Kind: "ClusterQueue", Name: q.Name}, Path: f.Pool.String(), Value: f.Nominal,
+			row := LimitRow{Object: fleet.ObjectRef{Kind: d.Cluster.Kind.QueueWord(), Name: q.Name}, Path: f.Pool.String(), Value: f.Nominal,
 				Borrows: true, Borrowing: measureOf(f.Borrowing), NoLimit: f.Borrowing == nil,
 				Owner: owner, Tool: q.Owner != "", Ours: q.Ours, Adopted: adopted, Findings: append(append([]string{}, f.Notes...), q.Notes...)}
-			if len(q.LocalQueues) > 0 {
+			if len(q.LocalQueues) > 0 || d.Cluster.Kind == fleet.Slurm {
 				row.Queue = q.Name
 			}
 			for _, l := range want.Limits {
 				if l.Pool == f.Pool {
 					row.Granted, row.GrantedBorrowing = fleet.Known(l.Nominal), measureOf(l.Borrowing)
-					if f.Nominal.Known && !f.Nominal.Amount.Equal(l.Nominal) {
+					if f.Nominal.Known && (!f.Nominal.Amount.Equal(l.Nominal) || d.Cluster.Kind == fleet.Slurm && (f.Borrowing == nil) != (l.Borrowing == nil)) {
 						row.Findings = append(row.Findings, "differs from what is granted")
 					}
 				}

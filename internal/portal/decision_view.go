@@ -188,10 +188,10 @@ func (p *Portal) recentUse(ctx context.Context, v *DecisionDetail, at place) err
 	for i, low := range v.Lowering {
 		s := at.pools[low.PoolID]
 		b, bound := at.bindings[s.ClusterID]
-		if !bound || b.Namespace == "" {
+		if !bound || b.Home() == "" {
 			continue
 		}
-		workloads, err := p.Store.Workloads(ctx, s.ClusterID, b.Namespace, workloadsShown)
+		workloads, err := p.Store.Workloads(ctx, s.ClusterID, b.Home(), workloadsShown)
 		if err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (p *Portal) recentUse(ctx context.Context, v *DecisionDetail, at place) err
 
 func takes(w fleet.Workload, pool fleet.PoolKey) bool {
 	for _, a := range w.Amounts {
-		if a.Pool == pool || (a.Pool.Flavor == "" && a.Pool.Resource == pool.Resource) {
+		if pool.Counts(a.Pool) || (a.Pool.Flavor == "" && a.Pool.Resource == pool.Resource) {
 			return true
 		}
 	}

@@ -91,7 +91,7 @@ type PauseInput struct {
 // AdoptInput binds a found queue to a project and environment.
 type AdoptInput struct {
 	ClusterID   string
-	Queue       string // ClusterQueue
+	Queue       string // ClusterQueue, or account on Slurm
 	Namespace   string // of the LocalQueue; "" when only one namespace uses the queue
 	LocalQueue  string // "" when the namespace has only one
 	ProjectID   string

@@ -76,7 +76,7 @@ func (p *Portal) unbound(ctx context.Context, c Cluster, key fleet.PoolKey) (int
 	n := 0
 	for _, q := range c.Observation.Queues {
 		uses := slices.ContainsFunc(q.Flavors, func(f fleet.FlavorUse) bool { return f.Pool == key })
-		bound := slices.ContainsFunc(bindings, func(b fleet.Binding) bool { return b.ClusterQueue == q.Name })
+		bound := slices.ContainsFunc(bindings, func(b fleet.Binding) bool { return b.Queue() == q.Name })
 		if uses && !bound {
 			n++
 		}
@@ -88,8 +88,8 @@ func (p *Portal) unbound(ctx context.Context, c Cluster, key fleet.PoolKey) (int
 func (p *Portal) pendingFor(ctx context.Context, d *PoolDetail) error {
 	var namespaces []string
 	for _, h := range d.Holders {
-		if h.Usage.Binding.Namespace != "" && !(h.Usage.Pending.Known && h.Usage.Pending.Amount.Sign() == 0) {
-			namespaces = append(namespaces, h.Usage.Binding.Namespace)
+		if h.Usage.Binding.Home() != "" && !(h.Usage.Pending.Known && h.Usage.Pending.Amount.Sign() == 0) {
+			namespaces = append(namespaces, h.Usage.Binding.Home())
 		}
 	}
 	// More than are shown: some may wait for another pool of the cluster.
@@ -109,7 +109,7 @@ func (p *Portal) pendingFor(ctx context.Context, d *PoolDetail) error {
 // asks reports whether a workload may wait for the pool.
 func asks(w fleet.Workload, key fleet.PoolKey) bool {
 	return slices.ContainsFunc(w.Amounts, func(a fleet.Amount) bool {
-		return a.Pool.Resource == key.Resource && (a.Pool.Flavor == key.Flavor || a.Pool.Flavor == "" && (w.Message == "" || namesFlavor(w.Message, key.Flavor)))
+		return key.Counts(a.Pool) || a.Pool.Resource == key.Resource && a.Pool.Flavor == "" && (w.Message == "" || namesFlavor(w.Message, key.Flavor))
 	})
 }
 

@@ -152,10 +152,10 @@ func (p *Portal) projectUse(ctx context.Context, d *ProjectDetail, load lineLoad
 		d.Charts = append(d.Charts, PlaceSamples{Environment: line.Environment, PoolID: line.PoolID, PoolName: line.PoolName, Unit: line.Unit, Samples: samples})
 	}
 	for _, b := range load.bindings[d.Row.Project.ID] {
-		if b.Namespace == "" {
+		if b.Home() == "" {
 			continue
 		}
-		all, err := p.Store.Workloads(ctx, b.ClusterID, b.Namespace, pendingShown)
+		all, err := p.Store.Workloads(ctx, b.ClusterID, b.Home(), pendingShown)
 		if err != nil {
 			return err
 		}

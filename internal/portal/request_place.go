@@ -54,12 +54,12 @@ func (p *Portal) viewPlaces(ctx context.Context, r Reader, v *RequestDetail, at 
 			continue
 		}
 		seen[s.ClusterID] = true
-		if b.Namespace == "" {
+		if b.Home() == "" {
 			continue
 		}
 		v.Places = append(v.Places, GrantPlace{ClusterID: s.ClusterID, ClusterName: s.ClusterName, Simulated: s.ClusterKind == fleet.Simulated,
-			Namespace: b.Namespace, LocalQueue: b.LocalQueue, Until: g.End, Manifest: jobManifest(b, s)})
-		workloads, err := r.Workloads(ctx, s.ClusterID, b.Namespace, workloadsShown)
+			Namespace: b.Namespace, LocalQueue: b.LocalQueue, Account: b.Account, Until: g.End, Manifest: jobExample(b, s)})
+		workloads, err := r.Workloads(ctx, s.ClusterID, b.Home(), workloadsShown)
 		if err != nil {
 			return err
 		}
@@ -74,6 +74,15 @@ func (p *Portal) viewPlaces(ctx context.Context, r Reader, v *RequestDetail, at 
 		}
 	}
 	return nil
+}
+
+// jobExample is a job that the limits of b admit, as the cluster's users write it.
+func jobExample(b fleet.Binding, s PoolState) string {
+	if b.Account != "" {
+		gres, _ := strings.CutPrefix(s.Key.Resource, "gres/")
+		return fmt.Sprintf("#!/bin/bash\n#SBATCH --account=%s\n#SBATCH --gres=%s:1\nsrun hostname\n", b.Account, gres)
+	}
+	return jobManifest(b, s)
 }
 
 // jobManifest is a Job that the queue of b admits: one unit of the pool, with the

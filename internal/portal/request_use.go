@@ -302,8 +302,9 @@ type GrantPlace struct {
 	ClusterID, ClusterName string
 	Simulated              bool
 	Namespace, LocalQueue  string
+	Account                string // on Slurm, instead of both
 	Until                  *time.Time
-	Manifest               string // a Job that is admitted there
+	Manifest               string // a job that is admitted there
 }
 
 // ClusterWorkload is a workload and the cluster it is on.

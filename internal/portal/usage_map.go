@@ -35,7 +35,7 @@ func usageRows(ctx context.Context, r Reader, clusterID string, o fleet.Observat
 	waiting := pendingByQueue(o)
 	var out []UsageRow
 	for _, b := range bindings {
-		q, found := queues[b.ClusterQueue]
+		q, found := queues[b.Queue()]
 		if !found {
 			continue
 		}
@@ -91,7 +91,7 @@ func waitingFor(o fleet.Observation, q fleet.Queue, pool fleet.PoolKey, pending 
 	n, sum := int64(0), fleet.Quantity{}
 	for _, w := range pending {
 		for _, a := range w.Amounts {
-			if a.Pool.Resource == pool.Resource && (a.Pool.Flavor == pool.Flavor || a.Pool.Flavor == "" && waitsFor(w, q, pool)) {
+			if pool.Counts(a.Pool) || a.Pool.Resource == pool.Resource && a.Pool.Flavor == "" && waitsFor(w, q, pool) {
 				n, sum = n+1, sum.Add(a.Amount)
 				break
 			}

@@ -19,7 +19,7 @@ func planWritesNothing(t *testing.T, x Target) {
 		for _, o := range p.Objects {
 			created[o.Object.Kind] = created[o.Object.Kind] || o.Create
 		}
-		for _, kind := range []string{"Namespace", "ClusterQueue", "LocalQueue"} {
+		for _, kind := range x.Creates {
 			require.True(t, created[kind], "%s is shown as created", kind)
 		}
 	}
@@ -31,14 +31,17 @@ func applyCreates(t *testing.T, x Target) {
 	rb := settled(t, x, d)
 	require.True(t, rb.Active, rb.ActiveReason)
 	f := flavor(t, x, d.Binding, x.Pool)
-	require.Equal(t, "4", f.Nominal.String())
-	require.Equal(t, "2", f.Borrowing.String())
+	require.Equal(t, "6", f.Nominal.Amount.Add(*f.Borrowing).String(), "all that may be used")
 	require.Nil(t, f.Lending, "all of it is lent")
 	require.Equal(t, "2", flavor(t, x, d.Binding, x.Other).Nominal.String())
 	q := queue(t, x, d.Binding)
+	require.True(t, q.Ours)
+	if d.Binding.Account != "" {
+		return
+	}
+	require.Equal(t, "4", f.Nominal.String())
 	require.Equal(t, d.Binding.Cohort, q.Cohort)
 	require.Equal(t, []string{d.Binding.Namespace + "/" + d.Binding.LocalQueue}, q.LocalQueues)
-	require.True(t, q.Ours)
 }
 
 func applyTwice(t *testing.T, x Target) {
@@ -174,7 +177,7 @@ func readBackSeesEdits(t *testing.T, x Target) {
 	require.Len(t, rb.Differences(), 1)
 	for _, f := range rb.Differences()[0].Fields {
 		if f.Changed() {
-			require.Equal(t, x.Pool.String()+" nominalQuota", f.Path)
+			require.Equal(t, fleet.LimitPath(x.Pool, x.Field), f.Path)
 			require.Equal(t, "7", *f.Before)
 			require.Equal(t, "4", *f.After)
 		}

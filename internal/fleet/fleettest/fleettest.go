@@ -1,6 +1,6 @@
 // Package fleettest is what every fleet.Cluster has to do, as a table of behaviours.
-// The simulated cluster and the Kubernetes adapter run it, so that what a use case
-// may rely on holds for both. Only tests import it.
+// The simulated cluster and the adapters run it, so that what a use case may rely on
+// holds for all of them. Only tests import it.
 package fleettest
 
 import (
@@ -19,26 +19,48 @@ type Target struct {
 	Cluster fleet.Cluster
 	// Pool and Other are two flavors of the cluster with one resource.
 	Pool, Other fleet.PoolKey
-	// Binding names objects of the template that do not exist yet, with a cohort and a ResourceQuota.
+	// Binding names objects of the template that do not exist yet; where the cluster has
+	// them, with a cohort and a ResourceQuota.
 	Binding func(t *testing.T) fleet.Binding
 	// Foreign makes a queue whose limits somebody else manages, and binds it as adopted.
 	Foreign func(t *testing.T, manager string, limits ...fleet.Limit) fleet.Binding
 	// Edit sets the nominal quota of a binding's queue as somebody else would, by force.
 	Edit func(t *testing.T, b fleet.Binding, pool fleet.PoolKey, nominal int64)
+	// Creates are the kinds of object that a new binding needs; nil: those of Kueue.
+	Creates []string
+	// Field is the name of the number that Edit sets; "": nominalQuota.
+	Field string
+	// Lacks says of each behaviour that cannot exist on this cluster why it cannot.
+	Lacks map[string]string
 	// Settle bounds how long the cluster's own controllers may take.
 	Settle time.Duration
 }
 
 // Run checks the target; make is called once for each behaviour and may return the same one.
 func Run(t *testing.T, make func(t *testing.T) Target) {
+	known := map[string]bool{}
 	for _, c := range behaviours {
+		known[c.name] = true
 		t.Run(c.name, func(t *testing.T) {
 			x := make(t)
+			if why := x.Lacks[c.name]; why != "" {
+				t.Log("cannot exist on this cluster: " + why)
+				return
+			}
 			if x.Settle == 0 {
 				x.Settle = 5 * time.Second
 			}
+			if x.Creates == nil {
+				x.Creates = []string{"Namespace", "ClusterQueue", "LocalQueue"}
+			}
+			if x.Field == "" {
+				x.Field = fleet.NominalField
+			}
 			c.check(t, x)
 		})
+	}
+	for name := range make(t).Lacks {
+		require.True(t, known[name], "%q is no behaviour of the table", name)
 	}
 }
 
@@ -70,7 +92,7 @@ func Limit(pool fleet.PoolKey, n, borrowing int64) fleet.Limit {
 
 func desired(b fleet.Binding, limits ...fleet.Limit) fleet.Desired {
 	d := fleet.Desired{Binding: b, Limits: limits, RequestID: "00000000-0000-4000-8000-000000000042", RequestURL: "https://portal.example.org/requests/42"}
-	if !b.Adopted {
+	if !b.Adopted && b.Account == "" {
 		for _, l := range limits {
 			for resource, unit := range map[string]string{"cpu": "8", "memory": "64Gi"} {
 				share := fleet.Limit{Pool: fleet.PoolKey{Flavor: l.Pool.Flavor, Resource: resource}, Nominal: fleet.MustQuantity(unit).Mul(l.Nominal.Int64())}
@@ -129,7 +151,7 @@ func queue(t *testing.T, x Target, b fleet.Binding) *fleet.Queue {
 	require.NoError(t, err)
 	require.True(t, o.QueuesKnown)
 	for i := range o.Queues {
-		if o.Queues[i].Name == b.ClusterQueue {
+		if o.Queues[i].Name == b.Queue() {
 			return &o.Queues[i]
 		}
 	}
@@ -145,7 +167,7 @@ func flavor(t *testing.T, x Target, b fleet.Binding, pool fleet.PoolKey) fleet.F
 			return f
 		}
 	}
-	t.Fatalf("%s does not list %s", b.ClusterQueue, pool)
+	t.Fatalf("%s does not list %s", b.Queue(), pool)
 	return fleet.FlavorUse{}
 }
 
