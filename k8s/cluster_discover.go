@@ -17,12 +17,19 @@ func (c *Cluster) Discover(ctx context.Context) (fleet.Discovery, error) {
 	if err != nil {
 		return fleet.Discovery{}, err
 	}
+	out := r.discovery()
+	out.Version, out.KueueVersion, out.KueueAPI, out.At = server, release, r.kueue.version, c.now().UTC()
+	out.Capabilities = r.capabilities()
+	return out, nil
+}
+
+// discovery is what was read, whether from a cluster or from a file of its objects.
+func (r *reading) discovery() fleet.Discovery {
 	return fleet.Discovery{
-		Kind: fleet.Kubernetes, Version: server, KueueVersion: release, KueueAPI: r.kueue.version,
-		Capabilities: r.capabilities(), Nodes: r.acceleratorNodes(),
-		Pools: r.pools(), Queues: r.fleetQueues(), Quotas: r.fleetQuotas(),
-		Problems: r.problems(), At: c.now().UTC(),
-	}, nil
+		Kind: fleet.Kubernetes, Nodes: r.acceleratorNodes(),
+		Pools: r.pools(), Queues: r.fleetQueues(), Quotas: r.fleetQuotas(), Objects: r.objects(),
+		Capacities: r.capacities(), Problems: r.problems(),
+	}
 }
 
 func (r *reading) capabilities() []string {
@@ -40,7 +47,7 @@ func (r *reading) capabilities() []string {
 func (r *reading) acceleratorNodes() int {
 	count := 0
 	for _, n := range r.nodes {
-		for resource, a := range n.Status.Allocatable {
+		for resource, a := range n.resources() {
 			if m := a.measure(); IsAccelerator(resource) && m.Known && m.Amount.Sign() > 0 {
 				count++
 				break

@@ -20,6 +20,9 @@ type reading struct {
 	quotas    []resourceQuota
 	devices   *deviceCount
 	workloads []fleet.Workload
+	// Read by Discover alone.
+	namespaces []plainObject
+	cohorts    []cohort
 
 	errs map[string]error // by part
 }
@@ -33,6 +36,8 @@ const (
 	partQuotas    = "quotas"
 	partDevices   = "pods and claims"
 	partWorkloads = "workloads"
+	partSpaces    = "namespaces"
+	partCohorts   = "cohorts"
 )
 
 // Observe reads limits, use and workloads.
@@ -46,7 +51,7 @@ func (c *Cluster) Observe(ctx context.Context) (fleet.Observation, error) {
 		QueuesKnown: r.ok(partQueues, partLocals), QuotasKnown: r.ok(partQuotas),
 		WorkloadsKnown: r.ok(partWorkloads), PoolsKnown: r.ok(partNodes, partFlavors),
 	}
-	out.Pools, out.Queues, out.Quotas = r.pools(), r.fleetQueues(), r.fleetQuotas()
+	out.Pools, out.Queues, out.Quotas, out.Capacities = r.pools(), r.fleetQueues(), r.fleetQuotas(), r.capacities()
 	return out, nil
 }
 
@@ -79,6 +84,18 @@ func (c *Cluster) read(ctx context.Context, workloads bool) (*reading, error) {
 		r.quotas, err = listAll[resourceQuota](ctx, c, "/api/v1/resourcequotas")
 		return err
 	})
+	if !workloads {
+		part(partSpaces, func() (err error) {
+			r.namespaces, err = listAll[plainObject](ctx, c, "/api/v1/namespaces")
+			return err
+		})
+	}
+	if !workloads && kueue.cohorts {
+		part(partCohorts, func() (err error) {
+			r.cohorts, err = listAll[cohort](ctx, c, kueue.path("cohorts", ""))
+			return err
+		})
+	}
 	if kueue.served() {
 		part(partFlavors, func() (err error) {
 			r.flavors, err = listAll[resourceFlavor](ctx, c, kueue.path("resourceflavors", ""))
@@ -139,7 +156,7 @@ func (r *reading) ok(parts ...string) bool {
 // problems are sentences for people, in a fixed order.
 func (r *reading) problems() []string {
 	var out []string
-	for _, part := range []string{partNodes, partFlavors, partQueues, partLocals, partQuotas, partDevices, partWorkloads} {
+	for _, part := range []string{partNodes, partFlavors, partQueues, partLocals, partQuotas, partDevices, partWorkloads, partSpaces, partCohorts} {
 		err := r.errs[part]
 		if err == nil {
 			continue
@@ -160,6 +177,13 @@ func (r *reading) pools() []fleet.Pool {
 	return readPools(r.nodes, r.flavors)
 }
 
+func (r *reading) capacities() []fleet.Amount {
+	if !r.ok(partNodes, partFlavors) {
+		return nil
+	}
+	return flavorCapacities(r.nodes, r.flavors)
+}
+
 func (r *reading) fleetQueues() []fleet.Queue {
 	if !r.ok(partQueues, partLocals) {
 		return nil
@@ -172,9 +196,7 @@ func (r *reading) fleetQueues() []fleet.Queue {
 	for i := range r.queues {
 		out = append(out, readQueue(&r.queues[i], locals))
 	}
-	if r.ok(partNodes, partFlavors) {
-		judgeQuotas(out, flavorCapacity(r.nodes, r.flavors))
-	}
+	noteSharedQuota(out, r.cohorts)
 	return out
 }
 

@@ -24,17 +24,35 @@ type pod struct {
 
 // resourceClaim is a ResourceClaim (resource.k8s.io/v1).
 type resourceClaim struct {
-	Metadata metadata `json:"metadata"`
-	Spec     struct {
-		Devices struct {
-			Requests []struct {
-				Exactly *struct {
-					DeviceClassName string `json:"deviceClassName"`
-					Count           int64  `json:"count"`
-				} `json:"exactly"`
-			} `json:"requests"`
-		} `json:"devices"`
-	} `json:"spec"`
+	Metadata metadata  `json:"metadata"`
+	Spec     claimSpec `json:"spec"`
+}
+
+type claimSpec struct {
+	Devices struct {
+		Requests []claimRequest `json:"requests"`
+	} `json:"devices"`
+}
+
+// claimRequest asks for devices of one class. v1beta1 has the fields of exactly
+// in the request itself; only files still show that.
+type claimRequest struct {
+	Exactly         *exactRequest `json:"exactly"`
+	DeviceClassName string        `json:"deviceClassName"`
+	Count           int64         `json:"count"`
+}
+
+type exactRequest struct {
+	DeviceClassName string `json:"deviceClassName"`
+	Count           int64  `json:"count"`
+}
+
+// exact is nil where the request names no class until it is allocated.
+func (r claimRequest) exact() *exactRequest {
+	if r.Exactly == nil && r.DeviceClassName != "" {
+		return &exactRequest{r.DeviceClassName, r.Count}
+	}
+	return r.Exactly
 }
 
 // deviceClass maps a DRA class to the extended resource it also serves.
@@ -98,11 +116,12 @@ func countDevices(pods []pod, claims []resourceClaim, classes []deviceClass) *de
 	}
 	for _, claim := range claims {
 		for _, request := range claim.Spec.Devices.Requests {
-			if request.Exactly == nil {
-				continue // "first available" names no class until it is allocated
+			exact := request.exact()
+			if exact == nil {
+				continue // "first available"
 			}
-			class := request.Exactly.DeviceClassName
-			devices := fleet.Count(max(request.Exactly.Count, 1))
+			class := exact.DeviceClassName
+			devices := fleet.Count(max(exact.Count, 1))
 			add(count.claims, claim.Metadata.Namespace, class, devices)
 			resource := resourceOfClass[class]
 			if resource != "" && !alreadyCounted(claim, resource, askedBy) {

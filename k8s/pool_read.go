@@ -21,16 +21,24 @@ type node struct {
 	} `json:"spec"`
 	Status struct {
 		Allocatable map[string]amount `json:"allocatable"`
+		Capacity    map[string]amount `json:"capacity"`
 		Conditions  []condition       `json:"conditions"`
 	} `json:"status"`
 }
 
+// resources are what the node can allocate. One that says only what it has, as
+// hand-written dumps do, can allocate that.
+func (n *node) resources() map[string]amount {
+	if len(n.Status.Allocatable) > 0 {
+		return n.Status.Allocatable
+	}
+	return n.Status.Capacity
+}
+
 // resourceFlavor is a ResourceFlavor.
 type resourceFlavor struct {
-	Metadata struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-	Spec struct {
+	Metadata metadata `json:"metadata"`
+	Spec     struct {
 		NodeLabels map[string]string `json:"nodeLabels"`
 	} `json:"spec"`
 }
@@ -70,7 +78,7 @@ func readPools(nodes []node, flavors []resourceFlavor) []fleet.Pool {
 	for i := range nodes {
 		n := &nodes[i]
 		names := flavorsOf(n, flavors)
-		for resource, a := range n.Status.Allocatable {
+		for resource, a := range n.resources() {
 			m := a.measure()
 			if !IsAccelerator(resource) || !m.Known || m.Amount.Sign() == 0 {
 				continue
@@ -125,8 +133,8 @@ func (s *poolSum) add(n *node, capacity fleet.Quantity) {
 	p := &s.pool
 	p.Nodes++
 	p.Capacity = p.Capacity.Add(fleet.Known(capacity))
-	p.CPU = p.CPU.Add(n.Status.Allocatable["cpu"].measure())
-	p.Memory = p.Memory.Add(n.Status.Allocatable["memory"].measure())
+	p.CPU = p.CPU.Add(n.resources()["cpu"].measure())
+	p.Memory = p.Memory.Add(n.resources()["memory"].measure())
 	unit := unitOf(p.Key.Resource, n.Metadata.Labels)
 	s.units[unit] = true
 	p.Cards = p.Cards.Add(cardsOf(unit, n.Metadata.Labels))
@@ -158,6 +166,9 @@ func (s *poolSum) finish() fleet.Pool {
 	if p.Key.Flavor == "" {
 		p.Notes = append(p.Notes, "in no flavor: only a ResourceQuota limits these nodes")
 	}
+	if slices, ok := computeSlices(p.Key.Resource); ok {
+		p.Notes = append(p.Notes, fmt.Sprintf("each is a slice of a card: %s of its compute slices (7 on A100 and H100, 4 on A30)", slices))
+	}
 	if s.notReady > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("%d of %d nodes are not ready or cordoned; they count in the capacity", s.notReady, p.Nodes))
 	}
@@ -181,6 +192,16 @@ func unitOf(resource string, labels map[string]string) fleet.Unit {
 	return fleet.Card
 }
 
+// computeSlices is the number of compute slices in the name of a MIG profile: 2 of mig-2g.10gb.
+func computeSlices(resource string) (n string, ok bool) {
+	profile, ok := strings.CutPrefix(resource, "nvidia.com/mig-")
+	if !ok {
+		return "", false
+	}
+	n, _, ok = strings.Cut(profile, "g.")
+	return n, ok
+}
+
 // cardsOf is the number of physical cards of one node, where its labels tell.
 // The count label of a node in MIG mode counts slices, so it tells nothing there.
 func cardsOf(unit fleet.Unit, labels map[string]string) fleet.Measure {
@@ -199,48 +220,29 @@ func productOf(labels map[string]string) string {
 	return ""
 }
 
-// flavorCapacity adds up every allocatable resource of each flavor's nodes, cpu
-// and memory too; it judges quotas, and is not what pools are made of.
-func flavorCapacity(nodes []node, flavors []resourceFlavor) map[fleet.PoolKey]fleet.Quantity {
-	capacity := map[fleet.PoolKey]fleet.Quantity{}
+// flavorCapacities adds up every allocatable resource of each flavor's nodes, cpu
+// and memory too. Quotas are judged by it; pools are made of accelerators alone.
+func flavorCapacities(nodes []node, flavors []resourceFlavor) []fleet.Amount {
+	sums := map[fleet.PoolKey]fleet.Quantity{}
 	for i := range nodes {
 		for _, flavor := range flavorsOf(&nodes[i], flavors) {
-			for resource, a := range nodes[i].Status.Allocatable {
+			if flavor.Metadata.Name == "" {
+				continue
+			}
+			for resource, a := range nodes[i].resources() {
 				if m := a.measure(); m.Known {
 					key := fleet.PoolKey{Flavor: flavor.Metadata.Name, Resource: resource}
-					capacity[key] = capacity[key].Add(m.Amount)
+					sums[key] = sums[key].Add(m.Amount)
 				}
 			}
 		}
 	}
-	return capacity
-}
-
-// implausibleBelow is the share of a flavor's capacity, in percent, under which
-// the quotas of all queues together look like a slip: nodes counted as cores,
-// say. One small queue among many is no slip, so their sum is judged.
-const implausibleBelow = 5
-
-// judgeQuotas adds a note where the quotas of a flavor are far from its nodes.
-func judgeQuotas(queues []fleet.Queue, capacity map[fleet.PoolKey]fleet.Quantity) {
-	sums := map[fleet.PoolKey]fleet.Quantity{}
-	for _, q := range queues {
-		for _, use := range q.Flavors {
-			if use.Nominal.Known {
-				sums[use.Pool] = sums[use.Pool].Add(use.Nominal.Amount)
-			}
-		}
+	out := make([]fleet.Amount, 0, len(sums))
+	for key, sum := range sums {
+		out = append(out, fleet.Amount{Pool: key, Amount: sum})
 	}
-	for i := range queues {
-		for j := range queues[i].Flavors {
-			use := &queues[i].Flavors[j]
-			have, known := capacity[use.Pool]
-			share, ok := sums[use.Pool].ShareOf(have)
-			if known && ok && sums[use.Pool].Sign() > 0 && share < implausibleBelow {
-				use.Notes = append(use.Notes, fmt.Sprintf("quota is %.1f percent of capacity %s: is the number right?", share, have.Display(use.Pool.Resource)))
-			}
-		}
-	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Pool.String() < out[j].Pool.String() })
+	return out
 }
 
 func sortedKeys(set map[string]bool) []string {

@@ -93,7 +93,7 @@ func readQueue(q *clusterQueue, locals []*localQueue) fleet.Queue {
 		Name: q.Metadata.Name, Cohort: q.cohort(), StopPolicy: q.Spec.StopPolicy,
 		Pending: counted(q.Status.PendingWorkloads), Admitted: counted(q.Status.AdmittedWorkloads),
 		Managers: q.Metadata.managersOf("spec", "resourceGroups"),
-		Owner:    ownerOf(q.Metadata).name, Ours: ours(q.Metadata),
+		Owner:    ownerOf(q.Metadata).name, Ours: ours(q.Metadata), Marks: marksOf(q.Metadata),
 	}
 	if out.StopPolicy == "" {
 		out.StopPolicy = "None"
@@ -117,25 +117,33 @@ func readQueue(q *clusterQueue, locals []*localQueue) fleet.Queue {
 			}
 		}
 	}
+	noteSlots(out.Flavors)
 	out.Notes = queueNotes(q)
 	return out
 }
 
 // readFlavorUse reads limit and use of one flavor and resource.
 func readFlavorUse(q *clusterQueue, flavor string, limit resourceLimit) fleet.FlavorUse {
-	key := fleet.PoolKey{Flavor: flavor, Resource: limit.Name}
-	use := fleet.FlavorUse{
-		Pool: key, Nominal: limit.NominalQuota.measure(),
-		Borrowing: limit.BorrowingLimit.optional(), Lending: limit.LendingLimit.optional(),
-	}
-	if !use.Nominal.Known {
-		use.Notes = append(use.Notes, fmt.Sprintf("nominalQuota %q cannot be counted", limit.NominalQuota))
-	}
+	use := readLimit(flavor, limit)
+	key := use.Pool
 	use.Reserved, _ = usage(q.Status.FlavorsReservation, key)
 	use.InUse, use.Borrowed = usage(q.Status.FlavorsUsage, key)
 	if q.cohort() == "" {
 		withoutCohort(&use)
 	}
+	return use
+}
+
+// readLimit reads what one flavor and resource is held to.
+func readLimit(flavor string, limit resourceLimit) fleet.FlavorUse {
+	use := fleet.FlavorUse{
+		Pool: fleet.PoolKey{Flavor: flavor, Resource: limit.Name}, Nominal: limit.NominalQuota.measure(),
+		Borrowing: limit.BorrowingLimit.optional(), Lending: limit.LendingLimit.optional(),
+	}
+	if !use.Nominal.Known {
+		use.Notes = append(use.Notes, fmt.Sprintf("nominalQuota %q cannot be counted", limit.NominalQuota))
+	}
+	use.Notes = append(use.Notes, resourceNotes(limit.Name, use.Nominal)...)
 	return use
 }
 

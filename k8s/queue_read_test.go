@@ -92,21 +92,13 @@ status:
 	require.InDelta(t, 10, share, 1e-9)
 }
 
-func TestQuotaFarBelowTheNodesIsQuestioned(t *testing.T) {
+func TestFlavorsHaveWhatTheirNodesCanAllocate(t *testing.T) {
 	nodes := make([]node, 512)
 	for i := range nodes {
 		nodes[i] = *parse[node](t, "metadata: {labels: {kind: cpu}}\nstatus: {allocatable: {cpu: '64'}}")
 	}
 	flavors := []resourceFlavor{*parse[resourceFlavor](t, "metadata: {name: any}\nspec: {nodeLabels: {kind: cpu}}")}
-	queues := []fleet.Queue{readQueue(parse[clusterQueue](t, `
-metadata: {name: q}
-spec:
-  resourceGroups:
-  - coveredResources: [cpu]
-    flavors: [{name: any, resources: [{name: cpu, nominalQuota: 512}]}]
-`), nil)}
-	judgeQuotas(queues, flavorCapacity(nodes, flavors))
-	require.Equal(t, []string{"quota is 1.6 percent of capacity 32768: is the number right?"}, use(t, queues[0], "any", "cpu").Notes)
+	require.Equal(t, []fleet.Amount{{Pool: fleet.PoolKey{Flavor: "any", Resource: "cpu"}, Amount: fleet.Count(32768)}}, flavorCapacities(nodes, flavors))
 }
 
 func TestQueueSaysWhyItIsNotActive(t *testing.T) {

@@ -2,6 +2,7 @@ package k8s
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -63,12 +64,20 @@ func readQuota(q *resourceQuota, counted *deviceCount) []fleet.Quota {
 // ignores them (Kubernetes documentation, "Resource quota for extended resources").
 func judgeKey(q *fleet.Quota, counted *deviceCount) {
 	name, isLimit := strings.CutPrefix(q.Key, "limits.")
+	asked, isRequest := strings.CutPrefix(q.Key, "requests.")
 	switch {
 	case strings.HasSuffix(q.Key, devicesSuffix):
 		judgeDevices(q, counted)
 	case isLimit && isExtended(name):
 		q.Used = fleet.Unknown
 		q.Notes = append(q.Notes, "not tracked by Kubernetes")
+		if misnamed(name) {
+			q.Notes = append(q.Notes, "unknown resource, not enforced: no device of NVIDIA or HAMi has that name")
+		}
+	case isRequest && strings.HasPrefix(asked, goneDomain):
+		q.Notes = append(q.Notes, "unknown resource: Kubernetes dropped it in 1.11, so it limits nothing; it is not counted as any other")
+	case isRequest && misnamed(asked):
+		q.Notes = append(q.Notes, "unknown resource, not enforced: no device of NVIDIA or HAMi has that name")
 	case isExtended(q.Key):
 		q.Used = fleet.Unknown
 		q.Notes = append(q.Notes, fmt.Sprintf("not enforced by Kubernetes; use requests.%s", q.Key))
@@ -76,6 +85,19 @@ func judgeKey(q *fleet.Quota, counted *deviceCount) {
 			q.Notes = append(q.Notes, fmt.Sprintf("pods there ask for %s now", asked.Display(q.Key)))
 		}
 	}
+}
+
+// goneDomain held the first names of accelerators, until Kubernetes 1.11.
+const goneDomain = "alpha.kubernetes.io/"
+
+// nvidiaNames are the resources under NVIDIA's domain that something serves:
+// the vendor's device plugin, or HAMi's with its parts of a card.
+var nvidiaNames = []string{"gpu", "gpu.shared", "gpucores", "gpumem", "gpumem-percentage", "priority", "total-gpucores", "total-gpumem", "pgpu"}
+
+// misnamed reports a name under NVIDIA's domain that nothing serves: a slip.
+func misnamed(resource string) bool {
+	name, ok := strings.CutPrefix(resource, "nvidia.com/")
+	return ok && !slices.Contains(nvidiaNames, name) && !strings.HasPrefix(name, "mig-") && !strings.Contains(name, "_")
 }
 
 // judgeDevices counts the claims themselves: a claim that carries the mark of an

@@ -50,6 +50,10 @@ type podSpec struct {
 	Containers     []container       `json:"containers"`
 	InitContainers []container       `json:"initContainers"`
 	Overhead       map[string]amount `json:"overhead"`
+	ResourceClaims []struct {
+		Name     string `json:"name"`
+		Template string `json:"resourceClaimTemplateName"`
+	} `json:"resourceClaims"`
 }
 
 type container struct {

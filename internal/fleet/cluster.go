@@ -31,17 +31,21 @@ type Cluster interface {
 
 // Discovery is what connecting to a cluster finds.
 type Discovery struct {
-	Kind         Kind      `json:"kind"`
-	Version      string    `json:"version"`       // Kubernetes or Slurm version
-	KueueVersion string    `json:"kueue_version"` // "" where not known
-	KueueAPI     string    `json:"kueue_api"`     // v1beta2, v1beta1 or "" = no Kueue
-	Capabilities []string  `json:"capabilities"`  // kueue, resourcequota, cohort, …
-	Nodes        int       `json:"nodes"`         // nodes with accelerators or in all flavors
-	Pools        []Pool    `json:"pools"`
-	Queues       []Queue   `json:"queues"`
-	Quotas       []Quota   `json:"quotas"`
-	Problems     []string  `json:"problems"`
-	At           time.Time `json:"at"`
+	Kind         Kind     `json:"kind"`
+	Version      string   `json:"version"`       // Kubernetes or Slurm version
+	KueueVersion string   `json:"kueue_version"` // "" where not known
+	KueueAPI     string   `json:"kueue_api"`     // v1beta2, v1beta1 or "" = no Kueue
+	Capabilities []string `json:"capabilities"`  // kueue, resourcequota, cohort, …
+	Nodes        int      `json:"nodes"`         // nodes with accelerators or in all flavors
+	Pools        []Pool   `json:"pools"`
+	Queues       []Queue  `json:"queues"`
+	Quotas       []Quota  `json:"quotas"`
+	// Objects tell projects apart or stand above queues: namespaces, LocalQueues, Cohorts, ResourceFlavors.
+	Objects []Object `json:"objects"`
+	// Capacities are what the nodes of each flavor can allocate, cpu and memory too.
+	Capacities []Amount  `json:"capacities"`
+	Problems   []string  `json:"problems"`
+	At         time.Time `json:"at"`
 }
 
 // Unit says what one unit of a pool is: a whole card, or a part of one.
@@ -89,6 +93,7 @@ type Queue struct {
 	Managers    []string    `json:"managers"` // who manages its limits
 	Owner       string      `json:"owner"`    // Argo CD, Flux, Helm … "" = nobody known
 	Ours        bool        `json:"ours"`
+	Marks       Marks       `json:"marks"`
 	Notes       []string    `json:"notes"`
 }
 
@@ -124,6 +129,8 @@ type Observation struct {
 	Queues    []Queue    `json:"queues"`
 	Quotas    []Quota    `json:"quotas"`
 	Workloads []Workload `json:"workloads"`
+	// Capacities are what the nodes of each flavor can allocate; nil while pools are not known.
+	Capacities []Amount `json:"capacities"`
 	// Problems name the parts that could not be read; their values are unknown.
 	Problems []string `json:"problems"`
 	// Complete parts: false means the list could not be read and says nothing.

@@ -60,7 +60,7 @@ func (k PoolKey) String() string { return k.Flavor + " " + k.Resource }
 // Accelerator tells extended resources (vendor/name, gres) from what every node has:
 // cpu and memory only accompany accelerators, and are never counted with them.
 func (k PoolKey) Accelerator() bool {
-	return strings.Contains(k.Resource, "/") && !strings.HasPrefix(k.Resource, "kubernetes.io/")
+	return strings.Contains(k.Resource, "/") && !strings.HasPrefix(k.Resource, "kubernetes.io/") && !helpers[k.Resource]
 }
 
 // Counts reports whether what is taken from o is taken from k as well: Slurm's
