@@ -28,7 +28,7 @@ func (t *tx) SaveOrg(ctx context.Context, o portal.Organisation, digest, by stri
 		save func(context.Context, portal.Organisation) error
 	}{
 		{"units", t.saveUnits}, {"teams", t.saveTeams}, {"projects", t.saveProjects}, {"clusters", t.saveClusters},
-		{"pools", t.savePools}, {"people", t.savePeople}, {"route", t.saveRoute},
+		{"pools", t.savePools}, {"people", t.savePeople}, {"route", t.saveRoute}, {"matching", t.saveMatching},
 	} {
 		if err := part.save(ctx, o); err != nil {
 			return 0, fmt.Errorf("save organisation: %s: %w", part.name, err)

@@ -268,6 +268,30 @@ CREATE TABLE public.logout_token (
     expires timestamp with time zone NOT NULL
 );
 
+CREATE TABLE public.match_rule (
+    version bigint NOT NULL,
+    rules jsonb NOT NULL,
+    at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+ALTER TABLE public.match_rule ALTER COLUMN version ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.match_rule_version_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.object_import (
+    id uuid NOT NULL,
+    cluster_id text NOT NULL,
+    file_name text NOT NULL,
+    digest text NOT NULL,
+    dump jsonb NOT NULL,
+    at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.org_version (
     version bigint NOT NULL,
     digest text NOT NULL,
@@ -656,6 +680,12 @@ ALTER TABLE ONLY public.ledger_opening
 ALTER TABLE ONLY public.logout_token
     ADD CONSTRAINT logout_token_pkey PRIMARY KEY (jti);
 
+ALTER TABLE ONLY public.match_rule
+    ADD CONSTRAINT match_rule_pkey PRIMARY KEY (version);
+
+ALTER TABLE ONLY public.object_import
+    ADD CONSTRAINT object_import_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.org_version
     ADD CONSTRAINT org_version_pkey PRIMARY KEY (version);
 
@@ -777,6 +807,8 @@ CREATE INDEX ledger_entry_request ON public.ledger_entry USING btree (request_id
 
 CREATE INDEX ledger_entry_type ON public.ledger_entry USING btree (type, ordinal DESC);
 
+CREATE INDEX object_import_newest ON public.object_import USING btree (cluster_id, at DESC);
+
 CREATE INDEX person_groups ON public.person USING gin (groups);
 
 CREATE INDEX person_identity ON public.person USING btree (identity);
@@ -861,6 +893,14 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.ledger_opening FO
 
 ALTER TABLE public.ledger_opening ENABLE ALWAYS TRIGGER refuse_change;
 
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.match_rule FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.match_rule ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.object_import FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.object_import ENABLE ALWAYS TRIGGER refuse_change;
+
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.org_version FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
 
 ALTER TABLE public.org_version ENABLE ALWAYS TRIGGER refuse_change;
@@ -904,6 +944,14 @@ ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER refuse_truncate;
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.ledger_opening FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
 
 ALTER TABLE public.ledger_opening ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.match_rule FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.match_rule ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.object_import FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.object_import ENABLE ALWAYS TRIGGER refuse_truncate;
 
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.org_version FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
 
@@ -966,6 +1014,9 @@ ALTER TABLE ONLY public.grant_start
 
 ALTER TABLE ONLY public.idempotency
     ADD CONSTRAINT idempotency_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.object_import
+    ADD CONSTRAINT object_import_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES public.cluster(id);
 
 ALTER TABLE ONLY public.poll
     ADD CONSTRAINT poll_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES public.cluster(id);
@@ -1072,6 +1123,12 @@ GRANT SELECT,INSERT ON TABLE public.ledger_opening TO quartermaster_app;
 GRANT SELECT ON TABLE public.ledger_opening TO quartermaster_signer;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.logout_token TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.match_rule TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.match_rule_version_seq TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.object_import TO quartermaster_app;
 
 GRANT SELECT,INSERT ON TABLE public.org_version TO quartermaster_app;
 

@@ -90,6 +90,7 @@ func checkOrganisation(o Organisation) []orgProblem {
 	c.pools(o, clusters, pools)
 	c.mappings(o, map[org.ScopeKind]map[string]bool{org.UnitScope: units, org.TeamScope: teams, org.ClusterScope: clusters, org.PoolScope: pools})
 	c.route(o)
+	c.matching(o)
 	return c.problems
 }
 
@@ -179,6 +180,19 @@ func (c *orgCheck) mappings(o Organisation, scopes map[org.ScopeKind]map[string]
 		case m.Scope.ID != "":
 			c.add("roles", i, m.Group, "scope", "the organisation has no id")
 		}
+	}
+}
+
+func (c *orgCheck) matching(o Organisation) {
+	projects := map[string]bool{"": true}
+	for _, p := range o.Projects {
+		projects[p.ID] = true
+	}
+	for i, r := range o.Matching {
+		if field, message := r.Wrong(); message != "" {
+			c.add("matching", i, fmt.Sprint(i+1), field, "%s", message)
+		}
+		c.known("matching", i, fmt.Sprint(i+1), "project", r.Project, projects)
 	}
 }
 

@@ -110,6 +110,9 @@ func loadOrganisation(ctx context.Context, r Reader, o Organisation) (Organisati
 	if now.Route, _, err = r.RouteInForce(ctx); err != nil {
 		return now, err
 	}
+	if now.Matching, err = r.MatchRules(ctx); err != nil {
+		return now, err
+	}
 	now.People, err = loadOrgPeople(ctx, r, o)
 	return now, err
 }
@@ -193,7 +196,16 @@ func texts(o Organisation) []entryText {
 	}
 	section(es)
 	section(poolTexts(o.Pools))
-	return append(out, routeText(o.Route)...)
+	out = append(out, routeText(o.Route)...)
+	return append(out, matchingText(o.Matching))
+}
+
+func matchingText(rules []org.MatchRule) entryText {
+	var all []string
+	for i, r := range rules {
+		all = append(all, fmt.Sprintf("%d: %s", i+1, r))
+	}
+	return entryText{"matching", [][2]string{{"rules", strings.Join(all, "; ")}}}
 }
 
 func roleTexts(mappings []org.Mapping) []entryText {

@@ -75,6 +75,8 @@ type Organisation struct {
 	Clusters []org.Cluster       `yaml:"clusters"`
 	Pools    []org.Pool          `yaml:"pools"`
 	Route    []approval.Template `yaml:"route"`
+	// Matching says to which project objects found on a cluster belong; empty = org.DefaultRules.
+	Matching []org.MatchRule `yaml:"matching"`
 }
 
 // OrgPerson announces somebody before the first sign-in; groups are replaced by

@@ -38,12 +38,14 @@ type Reader interface {
 	Fleet
 	Record
 	SessionReader
+	ObjectReader
 }
 
 // Tx is one transaction. Everything read through it is of the transaction.
 type Tx interface {
 	Reader
 	SessionWriter
+	ObjectWriter
 
 	// RequestForUpdate locks the request row.
 	RequestForUpdate(ctx context.Context, id string) (request.Request, error)
