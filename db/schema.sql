@@ -405,6 +405,14 @@ CREATE TABLE public.project (
     data_classes text[] NOT NULL
 );
 
+CREATE TABLE public.recovery_code (
+    person_id uuid NOT NULL,
+    digest text NOT NULL,
+    made_at timestamp with time zone NOT NULL,
+    used_at timestamp with time zone,
+    retired_at timestamp with time zone
+);
+
 CREATE TABLE public.request (
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     number bigint NOT NULL,
@@ -519,6 +527,18 @@ CREATE TABLE public.sessions (
     token text NOT NULL,
     data bytea NOT NULL,
     expiry timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.step_up (
+    id uuid NOT NULL,
+    session_id text NOT NULL,
+    person_id uuid NOT NULL,
+    proven_by text NOT NULL,
+    digests text[] NOT NULL,
+    at timestamp with time zone NOT NULL,
+    spent_at timestamp with time zone,
+    CONSTRAINT step_up_digests_check CHECK (((cardinality(digests) >= 1) AND (cardinality(digests) <= 100))),
+    CONSTRAINT step_up_proven_by_check CHECK ((proven_by = ANY (ARRAY['provider'::text, 'totp'::text, 'recovery'::text])))
 );
 
 CREATE TABLE public.team (
@@ -713,6 +733,9 @@ ALTER TABLE ONLY public.pool_sample
 ALTER TABLE ONLY public.project
     ADD CONSTRAINT project_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.recovery_code
+    ADD CONSTRAINT recovery_code_pkey PRIMARY KEY (person_id, digest);
+
 ALTER TABLE ONLY public.request_line
     ADD CONSTRAINT request_line_pkey PRIMARY KEY (request_id, "position");
 
@@ -739,6 +762,9 @@ ALTER TABLE ONLY public.session_owner
 
 ALTER TABLE ONLY public.sessions
     ADD CONSTRAINT sessions_pkey PRIMARY KEY (token);
+
+ALTER TABLE ONLY public.step_up
+    ADD CONSTRAINT step_up_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.team
     ADD CONSTRAINT team_pkey PRIMARY KEY (id);
@@ -850,6 +876,8 @@ CREATE INDEX session_owner_person ON public.session_owner USING btree (person_id
 CREATE INDEX session_owner_provider ON public.session_owner USING btree (provider_sid) WHERE ((ended_at IS NULL) AND (provider_sid <> ''::text));
 
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expiry);
+
+CREATE INDEX step_up_session ON public.step_up USING btree (session_id, at);
 
 CREATE INDEX usage_now_pool ON public.usage_now USING btree (pool_id);
 
@@ -1027,6 +1055,9 @@ ALTER TABLE ONLY public.pool
 ALTER TABLE ONLY public.project
     ADD CONSTRAINT project_team_id_fkey FOREIGN KEY (team_id) REFERENCES public.team(id);
 
+ALTER TABLE ONLY public.recovery_code
+    ADD CONSTRAINT recovery_code_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
+
 ALTER TABLE ONLY public.request
     ADD CONSTRAINT request_beneficiary_id_fkey FOREIGN KEY (beneficiary_id) REFERENCES public.person(id);
 
@@ -1062,6 +1093,9 @@ ALTER TABLE ONLY public.role_mapping
 
 ALTER TABLE ONLY public.session_owner
     ADD CONSTRAINT session_owner_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
+
+ALTER TABLE ONLY public.step_up
+    ADD CONSTRAINT step_up_person_id_fkey FOREIGN KEY (person_id) REFERENCES public.person(id);
 
 ALTER TABLE ONLY public.team
     ADD CONSTRAINT team_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.unit(id);
@@ -1148,6 +1182,12 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_sample TO quartermaster_a
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.project TO quartermaster_app;
 
+GRANT SELECT,INSERT ON TABLE public.recovery_code TO quartermaster_app;
+
+GRANT UPDATE(used_at) ON TABLE public.recovery_code TO quartermaster_app;
+
+GRANT UPDATE(retired_at) ON TABLE public.recovery_code TO quartermaster_app;
+
 GRANT SELECT,INSERT,UPDATE ON TABLE public.request TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.request_line TO quartermaster_app;
@@ -1169,6 +1209,10 @@ GRANT SELECT,USAGE ON SEQUENCE public.route_version_seq TO quartermaster_app;
 GRANT SELECT,INSERT,UPDATE ON TABLE public.session_owner TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.sessions TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.step_up TO quartermaster_app;
+
+GRANT UPDATE(spent_at) ON TABLE public.step_up TO quartermaster_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.team TO quartermaster_app;
 

@@ -87,8 +87,8 @@ func (t *tx) ProposeTOTP(ctx context.Context, personID string, pending []byte) (
 }
 
 // ConfirmTOTP makes the pending key the person's, with step spent; false when
-// there is none. A key in use is never replaced this way: resetting it is another
-// person's decision.
+// there is none. A key in use is never replaced this way, only by
+// ReplaceTOTP.
 func (t *tx) ConfirmTOTP(ctx context.Context, personID string, step int64) (bool, error) {
 	n, err := t.exec(ctx, `
 		UPDATE person SET totp_sealed = totp_pending, totp_pending = NULL, totp_last_step = $2
@@ -97,6 +97,26 @@ func (t *tx) ConfirmTOTP(ctx context.Context, personID string, step int64) (bool
 		return false, fmt.Errorf("confirm second factor: %w", err)
 	}
 	return n == 1, nil
+}
+
+// ReplaceTOTP makes the pending key the person's in place of the one in force; false
+// without a pending one. Its caller used up a proof for exactly that.
+func (t *tx) ReplaceTOTP(ctx context.Context, personID string, step int64) (bool, error) {
+	n, err := t.exec(ctx, `
+		UPDATE person SET totp_sealed = totp_pending, totp_pending = NULL, totp_last_step = greatest(totp_last_step, $2)
+		WHERE id = $1 AND totp_pending IS NOT NULL AND totp_sealed IS NOT NULL`, personID, step)
+	if err != nil {
+		return false, fmt.Errorf("replace second factor: %w", err)
+	}
+	return n == 1, nil
+}
+
+// RenewPendingTOTP keeps a new pending key over whatever was pending.
+func (t *tx) RenewPendingTOTP(ctx context.Context, personID string, pending []byte) error {
+	if _, err := t.exec(ctx, `UPDATE person SET totp_pending = $2 WHERE id = $1`, personID, pending); err != nil {
+		return fmt.Errorf("propose second factor: %w", err)
+	}
+	return nil
 }
 
 // SpendTOTP marks a step as used; false unless it is newer than the last one. Two

@@ -44,7 +44,7 @@ func (s *server) changeTakeover(w http.ResponseWriter, r *http.Request) error {
 	if len(f.wrong) > 0 {
 		return s.showTakeover(w, r, http.StatusUnprocessableEntity, id, f)
 	}
-	c, err := s.Portal.TakeoverChange(r.Context(), actorOf(r), in)
+	c, err := s.Portal.TakeoverChange(r.Context(), provingOf(r, f), in)
 	if err != nil {
 		return s.stepUpOr(w, r, err, f, r.URL.Path, "to take over fields of another owner")
 	}
@@ -66,7 +66,7 @@ func (s *server) showTakeover(w http.ResponseWriter, r *http.Request, status int
 		IdempotencyKey: orElse(f.typed("idempotency_key"), newKey()), Reason: f.field("reason", "Reason", true),
 		Cancel: web.Link{Text: "Leave it stopped", Href: paths.Cluster(d.Cluster.ID)},
 	}
-	v.Reason.Rows = 3
+	v.Reason.Rows, v.Hidden = 3, proofOf(f)
 	if d.Change.Plan != nil {
 		v.Objects = diffOf(d.Change.Plan, d.Cluster.Name, nil)
 	}

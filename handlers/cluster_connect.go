@@ -36,7 +36,7 @@ func (s *server) clusterConnect(w http.ResponseWriter, r *http.Request) error {
 		return s.showConnect(w, r, http.StatusUnprocessableEntity, f, key, nil)
 	}
 	if f.text("action") == "connect" {
-		t, err := s.Portal.ConnectCluster(r.Context(), actorOf(r), in)
+		t, err := s.Portal.ConnectCluster(r.Context(), provingOf(r, f), in)
 		if err != nil {
 			return s.connectFault(w, r, err, f, key)
 		}
@@ -80,7 +80,7 @@ func (s *server) showConnect(w http.ResponseWriter, r *http.Request, status int,
 			f = kept
 		}
 	}
-	v := web.ClusterConnect{IdempotencyKey: key, Name: f.field("name", "Name", true), Server: f.field("server", "Server", true), CA: f.field("ca", "CA certificate", false), Token: f.field("token", "Token", true), Found: found}
+	v := web.ClusterConnect{IdempotencyKey: key, Name: f.field("name", "Name", true), Server: f.field("server", "Server", true), CA: f.field("ca", "CA certificate", false), Token: f.field("token", "Token", true), Found: found, Proof: f.values.Get(proofField)}
 	v.Server.Hint, v.Server.Mono = "The API server's https address.", true
 	v.CA.Hint, v.CA.Rows, v.CA.Mono = "PEM. Empty: the system's own authorities.", 6, true
 	v.Token.Type, v.Token.Value, v.Token.Hint = "password", "", "Of the service account that k8s/deploy makes. It is never shown again."

@@ -62,7 +62,7 @@ func (s *server) clusterMode(w http.ResponseWriter, r *http.Request) error {
 		if !m.Valid() {
 			return "", fault.New(fault.Invalid, "Choose observe, plan or enforce.").At("mode", "Choose observe, plan or enforce.")
 		}
-		c, err := s.Portal.ChangeClusterMode(r.Context(), actorOf(r), portal.ModeInput{ClusterID: id, Mode: m, Reason: f.long("reason", maxReason), Key: key})
+		c, err := s.Portal.ChangeClusterMode(r.Context(), provingOf(r, f), portal.ModeInput{ClusterID: id, Mode: m, Reason: f.long("reason", maxReason), Key: key})
 		return c.Name + " is in mode " + string(c.Mode) + ".", err
 	})
 }
@@ -89,7 +89,7 @@ func (s *server) clusterPause(w http.ResponseWriter, r *http.Request) error {
 		if paused != "true" && paused != "false" {
 			return "", fault.New(fault.Invalid, "Choose pause or resume.").At("paused", "Choose pause or resume.")
 		}
-		c, err := s.Portal.PauseCluster(r.Context(), actorOf(r), portal.PauseInput{ClusterID: id, Paused: paused == "true", Reason: f.long("reason", maxReason), Key: key})
+		c, err := s.Portal.PauseCluster(r.Context(), provingOf(r, f), portal.PauseInput{ClusterID: id, Paused: paused == "true", Reason: f.long("reason", maxReason), Key: key})
 		if paused == "true" {
 			return "Writing to " + c.Name + " is paused.", err
 		}
@@ -142,6 +142,7 @@ func (s *server) confirmCluster(w http.ResponseWriter, r *http.Request, _ string
 		return seeOther(w, r, paths.Cluster(id))
 	}
 	v.Action, v.IdempotencyKey, v.Cancel = r.URL.Path, orElse(f.typed("idempotency_key"), newKey()), web.Link{Text: "Leave it as it is", Href: paths.Cluster(id)}
+	v.Hidden = append(v.Hidden, proofOf(f)...)
 	v.Reason = f.field("reason", "Reason", true)
 	v.Reason.Rows = 3
 	frame := s.clusterFrame(r, d.Cluster, web.Link{Text: d.Cluster.Name, Href: paths.Cluster(id)})
@@ -184,7 +185,7 @@ func (s *server) clusterAdopt(w http.ResponseWriter, r *http.Request) error {
 	if len(f.wrong) > 0 {
 		return s.showAdopt(w, r, http.StatusUnprocessableEntity, id, f)
 	}
-	b, err := s.Portal.AdoptBinding(r.Context(), actorOf(r), in)
+	b, err := s.Portal.AdoptBinding(r.Context(), provingOf(r, f), in)
 	if err != nil {
 		err = s.stepUpOr(w, r, err, f, r.URL.Path, "to adopt a queue")
 		if fa := fault.As(err); fa != nil && fa.Kind == fault.Invalid {
@@ -206,7 +207,7 @@ func (s *server) showAdopt(w http.ResponseWriter, r *http.Request, status int, i
 	}
 	v := web.AdoptView{
 		Action: paths.ClusterAdopt(id), IdempotencyKey: orElse(f.typed("idempotency_key"), newKey()), Cancel: web.Link{Text: "Leave it as it is", Href: paths.Cluster(id)},
-		Queue: f.typed("object"), Project: f.field("project", "Project and environment", true), Namespace: f.field("namespace", "Namespace", false), LocalQueue: f.field("local_queue", "LocalQueue", false),
+		Queue: f.typed("object"), Proof: f.values.Get(proofField), Project: f.field("project", "Project and environment", true), Namespace: f.field("namespace", "Namespace", false), LocalQueue: f.field("local_queue", "LocalQueue", false),
 	}
 	v.Project.Options = []web.Option{{Text: "Choose a project and environment"}}
 	for _, p := range d.Projects {

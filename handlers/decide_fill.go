@@ -25,8 +25,9 @@ func decideViewOf(d portal.DecisionDetail, f *form, now time.Time) web.RequestDe
 	}
 	v.Cost, _ = costOf(detail.Cost)
 	if d.FreshUntil != nil {
-		v.FactorFresh = "proven, good for another " + web.Span(d.FreshUntil.Sub(now))
+		v.FactorFresh = "proven for this revision, good for another " + web.Span(d.FreshUntil.Sub(now))
 	}
+	v.AskCode, v.CodeError, v.Proof = d.OwnFactor, wrongOf(f, "code"), f.values.Get(proofField)
 	for i, l := range detail.Lines {
 		v.Lines = append(v.Lines, decideLineOf(i, l, d, f))
 		if l.BaseChanged {

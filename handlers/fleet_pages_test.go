@@ -57,7 +57,7 @@ func TestALinkLeadsOnlyWhereThePersonMayGo(t *testing.T) {
 		for _, from := range []string{"/", "/requests?tab=all", "/projects", "/pools", "/pools/aurora-h100", "/projects/street-scenes", requestPath(n), "/help"} {
 			for _, m := range links.FindAllStringSubmatch(s.page(who.subject, from), -1) {
 				to := unescape(m[1])
-				if strings.HasPrefix(to, "/assets/") || strings.HasPrefix(to, "/history.csv") {
+				if strings.HasPrefix(to, "/assets/") || strings.HasPrefix(to, "/history/export") {
 					continue
 				}
 				a := s.get(who.subject, to)
@@ -77,7 +77,7 @@ func TestAClusterIsPausedAndSwitchedOnRecord(t *testing.T) {
 	s.signIn("pia", false)
 	a = s.post("pia", "/clusters/aurora/mode", with(hidden(s.page("pia", "/clusters/aurora")), "mode", "enforce", "reason", "Go live."))
 	require.Equal(t, "/step-up?back=%2Fclusters%2Faurora%2Fmode", a.Header().Get("Location"))
-	s.signIn("pia", true)
+	s.stepUp("pia", "/clusters/aurora/mode")
 	confirm := s.page("pia", "/clusters/aurora/mode")
 	require.Contains(t, text(confirm), "Switch Aurora to enforce")
 	require.Contains(t, confirm, "Go live.", "the reason survived")
@@ -86,6 +86,7 @@ func TestAClusterIsPausedAndSwitchedOnRecord(t *testing.T) {
 	require.Equal(t, fleet.PlanOnly, c.Mode, "only the confirmation switches")
 	require.Equal(t, 303, s.post("pia", "/clusters/aurora/mode", with(hidden(confirm), "reason", "Go live.")).Code)
 
+	s.signIn("pia", true)
 	a = s.post("pia", "/clusters/aurora/pause", with(hidden(s.page("pia", "/clusters/aurora")), "paused", "true", "reason", "Maintenance."))
 	require.Equal(t, 303, a.Code, text(a.body))
 	paused := text(s.page("pia", "/clusters/aurora"))

@@ -68,9 +68,7 @@ type SignIn struct {
 	Trust    facts.Trust
 	// StepUpACR is asked of the provider for a step-up; empty: the portal's own second factor is.
 	StepUpACR []string
-	// SignInCounts lets a sign-in with two factors serve as the first step-up.
-	SignInCounts bool
-	Rules        facts.Rules // zero = facts.DefaultRules()
+	Rules     facts.Rules // zero = facts.DefaultRules()
 	// Demo says that the built-in identity provider is used; Codes is the address
 	// of its page of one-time codes, "" where there is none.
 	Demo  bool
@@ -110,7 +108,7 @@ func New(cfg Config) (*Site, error) {
 	}
 	h, err := signin.New(signin.Config{
 		BaseURL: s.BaseURL, Provider: cfg.SignIn.Provider, DB: cfg.SignIn.DB, People: signin.PortalPeople{Portal: cfg.SignIn.Use}, Factors: signin.PortalPeople{Portal: cfg.SignIn.Use},
-		Pages: signin.WebPages(signin.Door{Demo: cfg.SignIn.Demo, Codes: cfg.SignIn.Codes, Version: cfg.Version, Now: s.Now}), Fail: s.showError, Trust: cfg.SignIn.Trust, StepUpACR: cfg.SignIn.StepUpACR, SignInCounts: cfg.SignIn.SignInCounts,
+		Pages: signin.WebPages(signin.Door{Demo: cfg.SignIn.Demo, Codes: cfg.SignIn.Codes, Version: cfg.Version, Now: s.Now}), Fail: s.showError, Trust: cfg.SignIn.Trust, StepUpACR: cfg.SignIn.StepUpACR,
 		Rules: cfg.SignIn.Rules, Now: s.Now, Log: cfg.Log,
 	})
 	if err != nil {

@@ -39,7 +39,7 @@ func (s *server) historySearch(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	v.Filters.CSV = paths.HistoryCSV + query(address(r, "before", "", "after", ""))
+	v.Filters.CSV = paths.HistoryExport + query(address(r, "before", "", "after", ""))
 	v.Count = web.Many(int64(page.Count), "entry", "entries")
 	if page.More {
 		v.Count = "More than " + web.Count(int64(page.Count)) + " entries"

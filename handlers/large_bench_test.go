@@ -82,7 +82,7 @@ func newLarge(b *testing.B) *large {
 	for _, subject := range []string{dbload.Requester, dbload.Manager, dbload.Operator, dbload.Decider, dbload.Auditor, dbload.Admin} {
 		p, err := l.store.PersonBySubject(b.Context(), dbload.Issuer, subject)
 		require.NoError(b, err)
-		l.presence.actors[subject] = portal.Actor{Person: p, Via: "web", SessionID: "session", AMR: []string{"pwd", "otp"}, AuthTime: l.now, SteppedUpAt: l.now}
+		l.presence.actors[subject] = portal.Actor{Person: p, Via: "web", SessionID: "session", AMR: []string{"pwd", "otp"}, AuthTime: l.now}
 	}
 	server, err := newServer(Config{Portal: l.portal, Log: slog.New(slog.DiscardHandler), BaseURL: "http://portal.test", Assets: assets.Handler(), Now: clock, Ready: l.store.Ready})
 	require.NoError(b, err)

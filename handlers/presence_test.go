@@ -16,6 +16,7 @@ type testPresence struct {
 	mu     sync.Mutex
 	actors map[string]portal.Actor
 	texts  map[string]string
+	portal *portal.Portal // keeps proofs; nil where no test gives one
 }
 
 type asKey struct{}

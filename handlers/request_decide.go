@@ -92,7 +92,12 @@ func (s *server) requestDecide(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *server) decide(w http.ResponseWriter, r *http.Request, in portal.DecideInput, f *form) error {
-	done, err := s.Portal.DecideRequest(r.Context(), actorOf(r), in)
+	var done portal.DecideResult
+	act := func(a portal.Actor) (err error) {
+		done, err = s.Portal.DecideRequest(r.Context(), a, in)
+		return err
+	}
+	err := s.codeOr(r, act(provingOf(r, f)), f, "to decide on "+requestWord(in.Number), act)
 	if fault.KindOf(err) == fault.NotFound {
 		// Whoever posts a decision on what they cannot see did not find it on a page.
 		if recorded := s.recordRefusal(r, actorOf(r)); recorded != nil {

@@ -52,7 +52,7 @@ func TestARequestFromFormToGrant(t *testing.T) {
 
 	record := text(s.page("otto", "/history?project=street-scenes&kind=request.decided"))
 	require.Contains(t, record, "2 entries")
-	csv := s.get("otto", "/history.csv?kind=request.decided")
+	csv := s.post("otto", "/history/export?kind=request.decided", hidden(s.page("otto", "/history/export?kind=request.decided")))
 	require.Equal(t, 200, csv.Code)
 	require.Contains(t, csv.Header().Get("Content-Type"), "text/csv")
 	require.Contains(t, csv.Header().Get("Content-Disposition"), `filename="quartermaster-history-20261202T140000Z.csv"`)
@@ -70,7 +70,7 @@ func TestADecisionWaitsForTheSecondFactorAndIsConfirmed(t *testing.T) {
 	require.Equal(t, 303, a.Code, text(a.body))
 	require.Equal(t, "/step-up?back=%2Frequests%2F1%2Fdecide", a.Header().Get("Location"))
 
-	s.signIn("ben", true)
+	s.stepUp("ben", path)
 	confirm := s.page("ben", path)
 	require.Contains(t, text(confirm), "Nothing is decided yet")
 	require.Contains(t, text(confirm), "Approve 7 GPUs", "the form survived")
@@ -89,8 +89,8 @@ func TestAFormThatWaitedIsNotConfirmedOnAnotherRevision(t *testing.T) {
 	path := requestPath(n) + "/decide"
 	s.signIn("ben", false)
 	s.post("ben", path, with(hidden(s.page("ben", path)), "grant.0", "8", "action", "approve"))
+	s.stepUp("ben", path)
 	s.revise(n, "9")
-	s.signIn("ben", true)
 	a := s.get("ben", path)
 	require.Equal(t, 409, a.Code)
 	require.Contains(t, text(a.body), "changed while you proved")
@@ -103,7 +103,7 @@ func (s *site) revise(n int64, amount string) {
 	manager := s.signIn("ben", true)
 	d, err := s.portal.ViewRequest(s.t.Context(), manager, n)
 	require.NoError(s.t, err)
-	_, err = s.portal.DecideRequest(s.t.Context(), manager, portal.DecideInput{Number: n, Digest: d.Request.Revision.Digest, StageKey: "team", Outcome: "return", Reason: "Less?", Key: newKey()})
+	_, err = s.proving.DecideRequest(s.t.Context(), manager, portal.DecideInput{Number: n, Digest: d.Request.Revision.Digest, StageKey: "team", Outcome: "return", Reason: "Less?", Key: newKey()})
 	require.NoError(s.t, err)
 	edit := s.page("ana", path+"/edit")
 	require.Contains(s.t, text(edit), "Less?")
@@ -204,9 +204,10 @@ func TestNothingIsDoneByOpeningAPage(t *testing.T) {
 	}
 	require.Equal(t, before, s.entries())
 	require.Zero(t, s.decisions(n))
-	head := s.send("otto", http.MethodHead, "/history.csv", nil)
-	require.Equal(t, 200, head.Code)
-	require.Zero(t, s.count(ledger.Exported), "HEAD takes nothing away")
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		require.Equal(t, 200, s.send("otto", method, "/history/export", nil).Code)
+	}
+	require.Zero(t, s.count(ledger.Exported), "only a form takes the record away")
 }
 
 func (s *site) entries() int {
@@ -364,7 +365,7 @@ func TestHistoryRefusesAFilterItCannotRead(t *testing.T) {
 	for _, q := range []string{"from=yesterday", "kind=nothing", "outcome=maybe", "before=x", "from=2026-12-02&to=2026-12-01", "person=Nobody+Known"} {
 		a := s.get("otto", "/history?"+q)
 		require.Equal(t, 422, a.Code, q)
-		require.Equal(t, 422, s.get("otto", "/history.csv?"+q).Code, "%s: the CSV never holds more than was asked for", q)
+		require.Equal(t, 422, s.post("otto", "/history/export?"+q, nil).Code, "%s: the CSV never holds more than was asked for", q)
 	}
 	n := s.submitted()
 	require.Contains(t, text(s.page("otto", "/history?person=lindqvist&from=2026-12-02&to=2026-12-02")), "2 entries")

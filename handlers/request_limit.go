@@ -40,7 +40,7 @@ func (s *server) limited(next http.Handler) http.Handler {
 
 // lasting addresses answer for as long as the reader reads.
 func lasting(path string) bool {
-	return path == paths.HistoryCSV || strings.HasPrefix(path, paths.Jobs+"/")
+	return path == paths.HistoryExport || strings.HasPrefix(path, paths.Jobs+"/")
 }
 
 // isText reports whether s can be stored and shown: UTF-8 without NUL, which

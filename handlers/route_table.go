@@ -82,7 +82,9 @@ func (s *server) routes() []route {
 		{get, paths.PoolPattern, signedIn, s.poolView},
 
 		{get, paths.History, records, s.historySearch},
-		{get, paths.HistoryCSV, records, s.historyExport},
+		{get, paths.HistoryCSV, records, s.historyCSV},
+		{get, paths.HistoryExport, records, s.historyExportAsk},
+		{post, paths.HistoryExport, records, s.historyExport},
 		{get, paths.HistoryEntryPattern, signedIn, s.historyEntry},
 
 		{get, paths.Clusters, operates, s.clusterList},

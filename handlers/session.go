@@ -22,6 +22,9 @@ type presence interface {
 	// Keep remembers a text in the session until Take removes it.
 	Keep(ctx context.Context, key, text string)
 	Take(ctx context.Context, key string) string
+	// ProveCode judges a one-time code of the portal for what is asked and keeps the
+	// proof; problem is what to say beside the field, "" = proven.
+	ProveCode(ctx context.Context, code string, ask signin.Ask) (proof, problem string, err error)
 }
 
 type actorKey struct{}

@@ -35,6 +35,7 @@ type site struct {
 	portal   *portal.Portal
 	store    *db.Store
 	presence *testPresence
+	proving  *readyToProve
 	now      time.Time
 }
 
@@ -68,11 +69,12 @@ func newSite(t *testing.T) *site {
 	}
 	_, err = s.portal.ImportOrg(t.Context(), portal.Actor{System: "cli:import", Via: "cli"}, o, false)
 	require.NoError(t, err)
+	s.proving, s.presence.portal = &readyToProve{Portal: s.portal, who: map[string]bool{}}, s.portal
 	for _, p := range o.People {
 		s.signIn(p.Subject, true)
 	}
 	server, err := newServer(Config{
-		Portal: s.portal, Log: slog.New(slog.DiscardHandler), BaseURL: "http://portal.test", Assets: assets.Handler(), Now: clock,
+		Portal: s.proving, Log: slog.New(slog.DiscardHandler), BaseURL: "http://portal.test", Assets: assets.Handler(), Now: clock,
 		Ready: s.store.Ready, JobsWaiting: s.store.JobsWaiting, JobsUI: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }),
 	})
 	require.NoError(t, err)
@@ -86,15 +88,13 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// signIn makes somebody known by their subject; fresh says that a second factor was just proven.
-func (s *site) signIn(subject string, fresh bool) portal.Actor {
+// signIn makes somebody known by their subject; ready answers every step-up at once.
+func (s *site) signIn(subject string, ready bool) portal.Actor {
 	s.t.Helper()
 	p, err := s.store.PersonBySubject(s.t.Context(), issuer, subject)
 	require.NoError(s.t, err)
 	a := portal.Actor{Person: p, Via: "web", SessionID: "session-of-" + subject, AMR: []string{"pwd", "otp"}, AuthTime: s.now}
-	if fresh {
-		a.SteppedUpAt = s.now
-	}
+	s.proving.set(a.SessionID, ready)
 	s.presence.mu.Lock()
 	defer s.presence.mu.Unlock()
 	s.presence.actors[subject] = a

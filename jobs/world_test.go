@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/portal"
 	"quartermaster/internal/request"
+	"quartermaster/internal/signin"
 	"quartermaster/jobs"
 )
 
@@ -115,7 +117,31 @@ func (y *yard) as(subject string) portal.Actor {
 	p, err := y.store.PersonBySubject(y.t.Context(), issuer, subject)
 	require.NoError(y.t, err)
 	now := time.Now().UTC()
-	return portal.Actor{Person: p, Via: "web", AMR: []string{"pwd", "otp"}, AuthTime: now, SteppedUpAt: now}
+	return portal.Actor{Person: p, Via: "web", SessionID: "s-" + subject, AMR: []string{"pwd", "otp"}, AuthTime: now}
+}
+
+// proven answers the step-up that an act asks for.
+func proven[T any](y *yard, who portal.Actor, do func() (T, error)) (T, error) {
+	out, err := do()
+	var need *portal.StepUpNeeded
+	if !errors.As(err, &need) {
+		return out, err
+	}
+	_, err = y.RecordStepUp(y.t.Context(), who, portal.StepUpInput{By: signin.ProofTOTP, Digests: need.Digests})
+	require.NoError(y.t, err)
+	return do()
+}
+
+func (y *yard) DecideRequest(ctx context.Context, a portal.Actor, in portal.DecideInput) (portal.DecideResult, error) {
+	return proven(y, a, func() (portal.DecideResult, error) { return y.Portal.DecideRequest(ctx, a, in) })
+}
+
+func (y *yard) ChangeClusterMode(ctx context.Context, a portal.Actor, in portal.ModeInput) (portal.Cluster, error) {
+	return proven(y, a, func() (portal.Cluster, error) { return y.Portal.ChangeClusterMode(ctx, a, in) })
+}
+
+func (y *yard) PauseCluster(ctx context.Context, a portal.Actor, in portal.PauseInput) (portal.Cluster, error) {
+	return proven(y, a, func() (portal.Cluster, error) { return y.Portal.PauseCluster(ctx, a, in) })
 }
 
 // grant asks for n units in an environment and has them approved over every warning.

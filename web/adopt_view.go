@@ -10,6 +10,7 @@ package web
 type AdoptView struct {
 	Action         string
 	IdempotencyKey string
+	Proof          string // of the second factor, once it was given for this form
 	Queue          string
 	Project        Field
 	Namespace      Field

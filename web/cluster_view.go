@@ -34,6 +34,7 @@ type ClusterRow struct {
 // test answers the form again with Found; the token field is never filled again.
 type ClusterConnect struct {
 	IdempotencyKey string
+	Proof          string // of the second factor, once it was given for this form
 	Name           Field
 	Server         Field
 	CA             Field

@@ -14,4 +14,5 @@ type ConfirmView struct {
 	Verb           string // "Withdraw R-1042"
 	Danger         bool
 	Cancel         Link
+	Stays          bool // the answer is a download: the page stays, and its button with it
 }

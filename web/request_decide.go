@@ -30,7 +30,12 @@ type RequestDecide struct {
 	Revision       int
 	IdempotencyKey string
 	Base           string
-	FactorFresh    string // "one-time code, 3 min ago"; "" = a code is asked for before it counts
+	FactorFresh    string // "proven for this revision, good for another 8 min"; "" = asked for before it counts
+	// AskCode shows the field code; CodeError is what was wrong with it. Proof names the
+	// proof that was given for this form.
+	AskCode   bool
+	CodeError string
+	Proof     string
 
 	Who     string
 	For     string
@@ -145,4 +150,11 @@ func (v RequestDecide) reasonField() Field {
 func Short(digest string) string {
 	digest = strings.TrimPrefix(digest, "sha256:")
 	return digest[:min(len(digest), 12)]
+}
+
+func (v RequestDecide) factorAsked() string {
+	if v.AskCode {
+		return "Without a code here, it is asked for before the decision counts."
+	}
+	return "Two factors are asked for before the decision counts."
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // SignedOut is the page outside a session. Posts nothing; the link signs in.
@@ -32,6 +33,10 @@ type StepUp struct {
 	Back   string
 	Hidden []Filter
 	Window string // "10 min"
+	// Recovery asks for a recovery code instead (name recovery); Lost is the address
+	// that leads there, "" where the person has no codes.
+	Recovery bool
+	Lost     string
 	// Enrol is set the first time: the secret as text and as a QR picture (SVG path data in modules).
 	Enrol *Enrol
 }
@@ -44,11 +49,41 @@ type Enrol struct {
 	QR []string
 }
 
+// RecoveryCodes shows new codes, once.
+type RecoveryCodes struct {
+	Codes []string
+	Go    string // where to go on
+}
+
+// SecondFactor is a person's own second factor. Posts proof to paths.RecoveryCodes, and
+// proof and code to paths.FactorReplace.
+type SecondFactor struct {
+	Enrolled bool
+	Provider bool // the identity provider proves two factors
+	Left     int  // recovery codes not used yet, of Made
+	Made     int
+	MadeAt   *time.Time
+	Confirm  string // "codes" or "replace": proven, waits for the last word
+	Proof    string
+	Error    string
+	Enrol    *Enrol // a new secret that waits for its first code
+}
+
+func (v SecondFactor) left() string {
+	if v.MadeAt == nil {
+		return "None were made yet."
+	}
+	return fmt.Sprintf("%d of %d left.", v.Left, v.Made)
+}
+
+// few: it is time for new ones.
+func (v SecondFactor) few() bool { return v.Left < 3 }
+
 func (v StepUp) windowHint() string {
 	if v.Window == "" {
 		return "Six digits. Each code counts once."
 	}
-	return "Six digits. Each code counts once; it is good for " + v.Window + "."
+	return "Six digits. Each code counts once, for this alone, within " + v.Window + "."
 }
 
 // path draws the dark modules, with a quiet zone of four.

@@ -174,7 +174,7 @@ func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, d demonstra
 	pages, err := handlers.New(handlers.Config{
 		Portal: s.portal, Log: log, BaseURL: cfg.BaseURL, SignInOrigins: []string{id.Issuer},
 		SignIn: handlers.SignIn{
-			Use: s.portal, Provider: provider, DB: s.store.DB().DB, StepUpACR: id.MultiFactorACR, SignInCounts: true,
+			Use: s.portal, Provider: provider, DB: s.store.DB().DB, StepUpACR: id.MultiFactorACR,
 			Trust: signin.Trust{MultiFactorACR: id.MultiFactorACR, IgnoreAMR: id.IgnoreAMR}, Demo: d.codes != "", Codes: d.codes,
 		},
 		Assets: assets.Handler(), JobsUI: s.runner.UI(), Metrics: metrics, JobsWaiting: s.store.JobsWaiting, Ready: s.ready, TrustedProxies: proxies,

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"quartermaster/e2e/oidcpeer"
-	"quartermaster/handlers/signin"
 	"quartermaster/internal/dev/idp"
 	"quartermaster/internal/paths"
 )
@@ -23,7 +22,7 @@ func TestSignInDecideAndSignOut(t *testing.T) {
 			page := p.signIn(b, "alice")
 			require.Equal(t, p.URL+"/", page.URL.String())
 			require.Contains(t, page.Body, "hello alice")
-			require.Contains(t, page.Body, `proven by ""`, "a sign-in is no step-up")
+			require.Empty(t, p.proofs(), "a sign-in is no step-up: it shows nothing that could be decided")
 			before := p.token(b)
 			require.NotEmpty(t, before)
 			var stored int
@@ -49,10 +48,11 @@ func TestSignInDecideAndSignOut(t *testing.T) {
 			require.Equal(t, []string{"approve 12"}, p.decisions())
 			require.Contains(t, b.Get(p.URL+"/decide").Body, "kept false", "the form is given back once")
 
-			// Good for ten minutes, not longer.
-			require.Equal(t, "decided", b.Post(p.URL+"/decide", url.Values{"answer": {"again"}}).Body)
-			p.later(10 * time.Minute)
-			page = b.Post(p.URL+"/decide", url.Values{"answer": {"too late"}})
+			// Good for ten minutes and for what was shown, not longer and not for more.
+			require.Equal(t, "decided", b.Post(p.URL+"/decide", url.Values{"answer": {"approve 12"}}).Body)
+			require.NotEqual(t, "decided", b.Post(p.URL+"/decide", url.Values{"answer": {"approve 13"}}).Body)
+			p.later(10*time.Minute + time.Second)
+			page = b.Post(p.URL+"/decide", url.Values{"answer": {"approve 12"}})
 			require.NotEqual(t, "decided", page.Body)
 			require.Len(t, p.decisions(), 2)
 
@@ -103,9 +103,12 @@ func TestThePortalsOwnSecondFactorWhereTheProviderProvesNone(t *testing.T) {
 			require.Contains(t, wrong.Body, m[1])
 
 			page = b.Submit(wrong, "code", mine(-1))
+			require.Len(t, shownCodes(t, page.Body), 10, "enrolling shows the recovery codes, once")
+			require.Contains(t, page.Body, "next /decide")
+			page = b.Get(p.URL + "/decide")
 			require.Contains(t, page.Body, "confirm, kept true", page.Body)
 			require.Equal(t, "decided", b.Submit(page).Body)
-			require.Contains(t, b.Get(p.URL+"/").Body, `proven by "totp"`)
+			require.Equal(t, []string{"totp digest-of-approve"}, p.proofs())
 
 			// Later the code alone is asked for, and each counts once.
 			p.later(11 * time.Minute)
@@ -115,6 +118,7 @@ func TestThePortalsOwnSecondFactorWhereTheProviderProvesNone(t *testing.T) {
 			used := mine(0)
 			page = b.Submit(page, "code", used)
 			require.Contains(t, page.Body, "confirm, kept true")
+			b.Post(p.URL+"/decide", url.Values{"answer": {"third"}})
 			again := b.Post(p.URL+paths.StepUp, url.Values{"back": {"/decide"}, "code": {used}})
 			require.Equal(t, 422, again.Status, "a code counts once")
 			require.Equal(t, []string{"approve"}, p.decisions())
@@ -133,7 +137,7 @@ func TestWrongCodesWait(t *testing.T) {
 	}
 	require.Equal(t, 429, b.Submit(page, "code", idp.Code(secret, p.now())).Status)
 	p.later(61 * time.Second)
-	require.Contains(t, b.Submit(page, "code", idp.Code(secret, p.now())).Body, "confirm")
+	require.Contains(t, b.Submit(page, "code", idp.Code(secret, p.now())).Body, "next /decide")
 	refused := 0
 	for _, r := range p.people.recorded() {
 		if r == "person.sign_in_refused alice reason=wrong_code" {
@@ -164,17 +168,18 @@ func TestSomebodyElseDoesNotStepUpForMe(t *testing.T) {
 	require.Equal(t, 403, page.Status, "%s %s", page.URL, page.Body)
 	require.Contains(t, page.Body, "refused: other_person")
 	require.Contains(t, b.Get(p.URL+"/").Body, `hello bob`)
-	require.Contains(t, b.Get(p.URL+"/").Body, `proven by ""`)
+	require.Empty(t, p.proofs())
 	require.Contains(t, p.people.recorded(), "person.sign_in_refused bob reason=other_person")
 	require.Empty(t, p.decisions())
 }
 
-func TestASignInWithTwoFactorsCountsWhereConfigured(t *testing.T) {
-	p := newPortal(t, builtIn(), func(c *signin.Config) { c.SignInCounts = true })
+// Without anything to prove it for, the address of the step-up leads back: a proof is
+// never given ahead.
+func TestNothingIsProvenAhead(t *testing.T) {
+	p := newPortal(t, builtIn())
 	b := oidcpeer.NewBrowser(t)
 	p.signIn(b, "alice")
-	require.Equal(t, "decided", b.Post(p.URL+"/decide", url.Values{"answer": {"x"}}).Body)
-	other := oidcpeer.NewBrowser(t)
-	p.signIn(other, "bob")
-	require.NotEqual(t, "decided", other.Post(p.URL+"/decide", url.Values{"answer": {"x"}}).Body, "one factor does not")
+	require.Equal(t, p.URL+"/ask", b.Get(p.URL+paths.StepUp+"?back=/ask").URL.String())
+	require.Equal(t, p.URL+"/ask", b.Post(p.URL+paths.StepUp, url.Values{"back": {"/ask"}, "code": {code(0)}}).URL.String())
+	require.Empty(t, p.proofs())
 }

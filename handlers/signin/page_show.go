@@ -45,13 +45,30 @@ func WebPages(d Door) Pages {
 			}))
 		},
 		StepUp: func(w http.ResponseWriter, r *http.Request, status int, v StepUpPage) {
-			page := web.StepUp{What: v.What, Error: v.Error, Back: v.Back, Window: fmt.Sprintf("%d min", int(v.Window.Minutes()))}
+			page := web.StepUp{What: v.What, Error: v.Error, Back: v.Back, Window: fmt.Sprintf("%d min", int(v.Window.Minutes())), Recovery: v.Recovery}
+			if v.HasRecovery && !v.Recovery {
+				page.Lost = paths.With(paths.StepUp, "back", v.Back, "recovery", "1")
+			}
 			if v.Secret != "" {
-				page.Enrol = &web.Enrol{Secret: inFours(v.Secret), URI: v.URL, QR: qrRows(v.URL)}
+				page.Enrol = enrolOf(v.Secret, v.URL)
 			}
 			d.show(w, r, status, web.StepUpPage(d.frame(w, r, "Confirm that it is you"), page))
 		},
+		Codes: func(w http.ResponseWriter, r *http.Request, v CodesPage) {
+			d.show(w, r, http.StatusOK, web.RecoveryCodesPage(d.frame(w, r, "Your recovery codes"), web.RecoveryCodes{Codes: v.Codes, Go: v.Back}))
+		},
+		Factor: func(w http.ResponseWriter, r *http.Request, status int, v FactorPage) {
+			page := web.SecondFactor{Enrolled: v.Enrolled, Left: v.Recovery.Left, Made: v.Recovery.Made, MadeAt: v.Recovery.At, Confirm: v.Confirm, Proof: v.Proof, Error: v.Error, Provider: v.Provider}
+			if v.Secret != "" {
+				page.Enrol = enrolOf(v.Secret, v.URL)
+			}
+			d.show(w, r, status, web.SecondFactorPage(d.frame(w, r, "Your second factor"), page))
+		},
 	}
+}
+
+func enrolOf(secret, address string) *web.Enrol {
+	return &web.Enrol{Secret: inFours(secret), URI: address, QR: qrRows(address)}
 }
 
 func signInLink(next string) string {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"quartermaster/handlers/oidc"
+	"quartermaster/internal/portal"
 	facts "quartermaster/internal/signin"
 )
 
@@ -25,8 +26,9 @@ type People interface {
 	SignOut(ctx context.Context, session facts.Session, cause string) error
 	// EndSessions closes the sessions that the provider says are over, and returns how many.
 	EndSessions(ctx context.Context, out oidc.Logout) (int, error)
-	// SteppedUp records that two factors were proven; session.ProvenBy says how.
-	SteppedUp(ctx context.Context, session facts.Session, what string) error
+	// SteppedUp keeps and records a proof of two factors, bound to what it was asked for;
+	// it returns the proof's id.
+	SteppedUp(ctx context.Context, session facts.Session, by facts.Proof, ask Ask) (id string, err error)
 	// Refuse records an attempt that failed and returns its number in the ledger.
 	Refuse(ctx context.Context, attempt Refused) (record string, err error)
 }
@@ -41,11 +43,23 @@ type Factors interface {
 	// and returns the proposed one when there is none. It is never called with "".
 	PendingTOTP(ctx context.Context, personID, proposed string) (secret string, err error)
 	// ConfirmTOTP makes the pending secret the person's, with step spent, and
-	// records it. It returns false when another request was faster.
-	ConfirmTOTP(ctx context.Context, session facts.Session, step int64) (bool, error)
+	// records it. It returns the recovery codes, to be shown once, or false when another
+	// request was faster.
+	ConfirmTOTP(ctx context.Context, session facts.Session, step int64) (codes []string, done bool, err error)
 	// SpendTOTP marks a step as used: UPDATE … WHERE last_step < step. It returns
 	// false when it was used before.
 	SpendTOTP(ctx context.Context, personID string, step int64) (bool, error)
+	// UseRecovery takes a recovery code, once, and records it; left is how many remain.
+	UseRecovery(ctx context.Context, session facts.Session, code string) (left int, ok bool, err error)
+	// State tells what a person has.
+	State(ctx context.Context, personID string) (portal.FactorState, error)
+	// RenewRecovery makes new codes. Propose keeps a new secret beside the one in force,
+	// Proposed returns it and Replace puts it in force. All three take a proof of two factors,
+	// and fail with portal.ErrStepUp without one.
+	RenewRecovery(ctx context.Context, session facts.Session, proof string) (codes []string, err error)
+	Propose(ctx context.Context, session facts.Session, proof, secret string) error
+	Proposed(ctx context.Context, session facts.Session, proof string) (secret string, err error)
+	Replace(ctx context.Context, session facts.Session, proof string, step int64) (codes []string, err error)
 }
 
 var (
@@ -71,9 +85,13 @@ type Pages struct {
 	SignedOut func(http.ResponseWriter, *http.Request, SignedOutPage)
 	Refused   func(http.ResponseWriter, *http.Request, int, RefusedPage)
 	StepUp    func(http.ResponseWriter, *http.Request, int, StepUpPage)
+	Codes     func(http.ResponseWriter, *http.Request, CodesPage)
+	Factor    func(http.ResponseWriter, *http.Request, int, FactorPage)
 }
 
-func (p Pages) complete() bool { return p.SignedOut != nil && p.Refused != nil && p.StepUp != nil }
+func (p Pages) complete() bool {
+	return p.SignedOut != nil && p.Refused != nil && p.StepUp != nil && p.Codes != nil && p.Factor != nil
+}
 
 // SignedOutPage is the page outside of a session.
 type SignedOutPage struct {
@@ -99,4 +117,22 @@ type StepUpPage struct {
 	// to an authenticator app, and confirmed with its first code.
 	Secret, URL string
 	Window      time.Duration
+	// Recovery asks for a recovery code instead; HasRecovery offers that.
+	Recovery, HasRecovery bool
+}
+
+// CodesPage shows new recovery codes, once.
+type CodesPage struct {
+	Codes []string
+	Back  string
+}
+
+// FactorPage is a person's own second factor.
+type FactorPage struct {
+	portal.FactorState
+	// Secret and URL are set while a new authenticator waits for its first code.
+	Secret, URL, Proof string
+	Error              string
+	Confirm            string // "codes" or "replace": proven, and waiting for the last word
+	Provider           bool   // the provider proves two factors
 }

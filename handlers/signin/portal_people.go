@@ -57,8 +57,8 @@ func (p PortalPeople) EndSessions(ctx context.Context, out oidc.Logout) (int, er
 	return n, err
 }
 
-func (p PortalPeople) SteppedUp(ctx context.Context, s facts.Session, what string) error {
-	return p.Portal.RecordStepUp(ctx, s, what)
+func (p PortalPeople) SteppedUp(ctx context.Context, s facts.Session, by facts.Proof, ask Ask) (string, error) {
+	return p.Portal.RecordStepUp(ctx, portal.SessionActor(s), portal.StepUpInput{By: by, For: ask.What, Digests: ask.Digests})
 }
 
 func (p PortalPeople) Refuse(ctx context.Context, a Refused) (string, error) {
@@ -75,12 +75,42 @@ func (p PortalPeople) PendingTOTP(ctx context.Context, personID, proposed string
 	return p.Portal.ProposeTOTP(ctx, personID, proposed)
 }
 
-func (p PortalPeople) ConfirmTOTP(ctx context.Context, s facts.Session, step int64) (bool, error) {
+func (p PortalPeople) ConfirmTOTP(ctx context.Context, s facts.Session, step int64) ([]string, bool, error) {
 	return p.Portal.ConfirmTOTP(ctx, s, step)
 }
 
 func (p PortalPeople) SpendTOTP(ctx context.Context, personID string, step int64) (bool, error) {
 	return p.Portal.SpendTOTP(ctx, personID, step)
+}
+
+func (p PortalPeople) UseRecovery(ctx context.Context, s facts.Session, code string) (int, bool, error) {
+	return p.Portal.UseRecoveryCode(ctx, portal.SessionActor(s), code)
+}
+
+func (p PortalPeople) State(ctx context.Context, personID string) (portal.FactorState, error) {
+	return p.Portal.FactorOf(ctx, personID)
+}
+
+func (p PortalPeople) RenewRecovery(ctx context.Context, s facts.Session, proof string) ([]string, error) {
+	return p.Portal.RenewRecoveryCodes(ctx, withProof(s, proof))
+}
+
+func (p PortalPeople) Propose(ctx context.Context, s facts.Session, proof, secret string) error {
+	return p.Portal.ProposeFactor(ctx, withProof(s, proof), secret)
+}
+
+func (p PortalPeople) Proposed(ctx context.Context, s facts.Session, proof string) (string, error) {
+	return p.Portal.FactorProposed(ctx, withProof(s, proof))
+}
+
+func (p PortalPeople) Replace(ctx context.Context, s facts.Session, proof string, step int64) ([]string, error) {
+	return p.Portal.ReplaceFactor(ctx, withProof(s, proof), step)
+}
+
+func withProof(s facts.Session, proof string) portal.Actor {
+	a := portal.SessionActor(s)
+	a.Proof = proof
+	return a
 }
 
 // named turns the use cases' errors into those of this package.

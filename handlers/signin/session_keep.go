@@ -41,13 +41,31 @@ func (h *Handler) Peek(ctx context.Context, key string) string {
 	return h.sessions.GetString(ctx, keyKept+key)
 }
 
-// KeptWhat is the key under which the page that asks for a step-up leaves what it
-// serves, for the person and for the record: "to approve R-1042". The path is that
-// of the page to come back to, which keeps its form in the same way: the proof
-// alone never decides.
-func KeptWhat(back string) string { return "what:" + back }
+// Ask is what a second factor is proven for. The page that needs it leaves it under
+// KeptAsk of the path to come back to, where it keeps its form in the same way: the
+// proof alone never decides. It comes from the session, never from an address, because
+// the proof is bound to it and it goes on record.
+type Ask struct {
+	What    string   // in words: "to decide on R-1042"
+	Digests []string // of what was shown
+}
 
-// whatFor comes from the session, never from the address: it goes on record.
-func (h *Handler) whatFor(ctx context.Context, back string) string {
-	return orElse(h.Peek(ctx, KeptWhat(back)), "to go on")
+// Text is the form in which Keep takes it.
+func (a Ask) Text() string { return strings.Join(append([]string{a.What}, a.Digests...), "\n") }
+
+// KeptAsk is the key of the Ask of the page at back.
+func KeptAsk(back string) string { return "ask:" + back }
+
+// KeptProof is the key under which the id of a proof waits for the page at back.
+func KeptProof(back string) string { return "proof:" + back }
+
+// AskOf reads what Text wrote.
+func AskOf(text string) Ask {
+	what, digests, _ := strings.Cut(text, "\n")
+	return Ask{What: orElse(what, "to go on"), Digests: strings.Fields(digests)}
+}
+
+// asked is what the page at back left; without digests there is nothing to prove.
+func (h *Handler) asked(ctx context.Context, back string) Ask {
+	return AskOf(h.Peek(ctx, KeptAsk(back)))
 }

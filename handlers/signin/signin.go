@@ -40,8 +40,6 @@ type Config struct {
 	// StepUpACR is asked of the provider for a step-up. Empty: the provider cannot
 	// prove two factors, and the portal's own second factor is asked for.
 	StepUpACR []string
-	// SignInCounts lets a sign-in with two factors serve as the first step-up.
-	SignInCounts bool
 
 	Rules facts.Rules      // default facts.DefaultRules()
 	Now   func() time.Time // default time.Now
@@ -132,6 +130,9 @@ func (h *Handler) Routes() []Route {
 		{http.MethodPost, paths.BackChannelLogout, false, false, private(h.takeBackChannel)},
 		{http.MethodGet, paths.StepUp, true, true, private(h.showStepUp)},
 		{http.MethodPost, paths.StepUp, true, true, private(h.takeStepUp)},
+		{http.MethodGet, paths.SecondFactor, true, true, private(h.showFactor)},
+		{http.MethodPost, paths.RecoveryCodes, true, true, private(h.renewCodes)},
+		{http.MethodPost, paths.FactorReplace, true, true, private(h.replaceFactor)},
 	}
 }
 

@@ -53,9 +53,6 @@ func (h *Handler) signIn(w http.ResponseWriter, r *http.Request, p pending, atte
 		ACR: id.ACR, AMR: id.AMR, AuthTime: id.AuthTime, ProviderSession: id.SessionID,
 		Groups: id.Groups, GroupsNote: id.GroupsNote, Began: now, Seen: now,
 	}
-	if h.cfg.SignInCounts && h.cfg.Trust.Factors(id.ACR, id.AMR) > 1 && !id.AuthTime.IsZero() {
-		s.Proven, s.ProvenBy = id.AuthTime, facts.ProofProvider
-	}
 	if old, signedIn := FromContext(ctx); signedIn {
 		if err := h.cfg.People.SignOut(ctx, old, "replaced"); err != nil {
 			return err
@@ -117,28 +114,31 @@ func (h *Handler) stepUpReturned(w http.ResponseWriter, r *http.Request, p pendi
 	return h.proven(w, r, s, facts.ProofProvider, p.Next)
 }
 
-// proven notes the proof under a new token and leads back to the page that asks
-// for confirmation. Nothing is decided here.
+// proven keeps the proof for what was asked under a new token and leads back to the
+// page that asks for confirmation. Nothing is decided here.
 func (h *Handler) proven(w http.ResponseWriter, r *http.Request, s facts.Session, by facts.Proof, back string) error {
-	ctx := r.Context()
-	s.Proven, s.ProvenBy = h.cfg.Now().UTC(), by
-	if err := h.cfg.People.SteppedUp(ctx, s, h.whatFor(ctx, back)); err != nil {
+	if err := h.keepProof(r.Context(), s, by, back); err != nil {
 		return err
+	}
+	http.Redirect(w, r, back, http.StatusSeeOther)
+	return nil
+}
+
+// keepProof puts the proof on record and leaves its id for the page to come back to.
+func (h *Handler) keepProof(ctx context.Context, s facts.Session, by facts.Proof, back string) error {
+	ask := h.asked(ctx, back)
+	if len(ask.Digests) > 0 {
+		id, err := h.cfg.People.SteppedUp(ctx, s, by, ask)
+		if err != nil {
+			return err
+		}
+		h.Take(ctx, KeptAsk(back))
+		h.Keep(ctx, KeptProof(back), id)
 	}
 	if err := h.sessions.RenewToken(ctx); err != nil {
 		return err
 	}
 	h.keep(ctx, keySession, s)
-	h.cfg.Log.InfoContext(ctx, "stepped up", "person", s.PersonID, "session", s.ID, "by", by)
-	http.Redirect(w, r, back, http.StatusSeeOther)
+	h.cfg.Log.InfoContext(ctx, "stepped up", "person", s.PersonID, "session", s.ID, "by", by, "for", len(ask.Digests))
 	return nil
-}
-
-// SpendProof ends the step-up of this session. Actions for which a proof counts
-// once (policy, roles, clusters, break-glass, export) call it when they are done.
-func (h *Handler) SpendProof(ctx context.Context) {
-	if s, ok := FromContext(ctx); ok {
-		s.Proven, s.ProvenBy = time.Time{}, ""
-		h.keep(ctx, keySession, s)
-	}
 }

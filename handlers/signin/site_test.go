@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"quartermaster/handlers/signin"
 	"quartermaster/internal/dev/idp"
 	"quartermaster/internal/paths"
+	"quartermaster/internal/portal"
 	facts "quartermaster/internal/signin"
 )
 
@@ -145,7 +147,7 @@ func (p *site) routes() http.Handler {
 		r.Use(p.handler.Load, p.handler.Require)
 		r.Get("/", func(w http.ResponseWriter, r *http.Request) {
 			s, _ := signin.FromContext(r.Context())
-			fmt.Fprintf(w, "hello %s, in context %v, proven by %q", s.Subject, actorName(p.handler, r), s.ProvenBy)
+			fmt.Fprintf(w, "hello %s, in context %v", s.Subject, actorName(p.handler, r))
 		})
 		form := func(action, fields, button string) http.HandlerFunc {
 			return func(w http.ResponseWriter, _ *http.Request) {
@@ -159,7 +161,7 @@ func (p *site) routes() http.Handler {
 			// Ends the session behind this request's back, then saves it.
 			_, err := p.people.EndSessions(r.Context(), oidc.Logout{Issuer: p.idp, Subject: "alice"})
 			require.NoError(p.t, err)
-			p.handler.SpendProof(r.Context())
+			p.handler.Keep(r.Context(), "said", "late")
 		})
 		r.Post("/keep", func(_ http.ResponseWriter, r *http.Request) {
 			p.handler.Keep(r.Context(), r.PostFormValue("name"), r.PostFormValue("text"))
@@ -169,19 +171,22 @@ func (p *site) routes() http.Handler {
 		})
 		r.Get("/gone", func(_ http.ResponseWriter, r *http.Request) {
 			p.people.db.MustExec(`DELETE FROM sessions`)
-			p.handler.SpendProof(r.Context())
+			p.handler.Keep(r.Context(), "said", "late")
 		})
 		r.Get("/decide", func(w http.ResponseWriter, r *http.Request) {
 			form, _ := url.ParseQuery(p.handler.Take(r.Context(), "form:/decide"))
+			proof := p.handler.Take(r.Context(), signin.KeptProof("/decide"))
 			w.Header().Set("Content-Type", "text/html")
-			fmt.Fprintf(w, `confirm, kept %v: <form method="post" action="/decide"><input name="answer" value="%s"><button>Confirm</button></form>`, len(form) > 0, form.Get("answer"))
+			fmt.Fprintf(w, `confirm, kept %v: <form method="post" action="/decide"><input name="answer" value="%s"><input type="hidden" name="proof" value="%s"><button>Confirm</button></form>`, len(form) > 0, form.Get("answer"), proof)
 		})
 		r.Post("/decide", func(w http.ResponseWriter, r *http.Request) {
 			s, _ := signin.FromContext(r.Context())
-			if !s.Fresh(p.now(), facts.DefaultRules()) {
-				_ = r.ParseForm()
+			shown := "digest-of-" + strings.ReplaceAll(r.PostFormValue("answer"), " ", "-")
+			given, err := p.people.store.StepUpsOf(r.Context(), s.PersonID, s.ID, p.now().Add(-portal.StepUpWindow))
+			require.NoError(p.t, err)
+			if !slices.ContainsFunc(given, func(g portal.StepUp) bool { return g.Covers(shown) && g.Live(p.now()) }) {
 				p.handler.Keep(r.Context(), "form:/decide", r.PostForm.Encode())
-				p.handler.Keep(r.Context(), signin.KeptWhat("/decide"), "to approve R-1")
+				p.handler.Keep(r.Context(), signin.KeptAsk("/decide"), signin.Ask{What: "to approve R-1", Digests: []string{shown}}.Text())
 				http.Redirect(w, r, paths.With(paths.StepUp, "back", "/decide", "what", "planted words"), http.StatusSeeOther)
 				return
 			}
@@ -230,6 +235,16 @@ func pages() signin.Pages {
 			w.WriteHeader(status)
 			fmt.Fprintf(w, `code needed %s: %s <form method="post" action="/step-up"><input name="back" value="%s"><input name="code" value=""></form> secret=%s.`,
 				v.What, v.Error, v.Back, v.Secret)
+			if v.HasRecovery {
+				fmt.Fprint(w, " or a recovery code")
+			}
+		},
+		Codes: func(w http.ResponseWriter, _ *http.Request, v signin.CodesPage) {
+			fmt.Fprintf(w, "codes=%s. next %s", strings.Join(v.Codes, " "), v.Back)
+		},
+		Factor: func(w http.ResponseWriter, _ *http.Request, status int, v signin.FactorPage) {
+			w.WriteHeader(status)
+			fmt.Fprintf(w, "enrolled=%v left=%d confirm=%s error=%s proof=%s. secret=%s.", v.Enrolled, v.Recovery.Left, v.Confirm, v.Error, v.Proof, v.Secret)
 		},
 	}
 }

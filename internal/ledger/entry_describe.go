@@ -61,6 +61,12 @@ func (e Entry) words() string {
 		return "proved a second factor"
 	case FactorEnrolled:
 		return "enrolled a second factor"
+	case FactorReplaced:
+		return "replaced the authenticator"
+	case RecoveryUsed:
+		return join("used a recovery code,", f["left"], "left")
+	case RecoveryRenewed:
+		return "made new recovery codes"
 	}
 	return strings.ReplaceAll(string(e.Type), ".", " ")
 }

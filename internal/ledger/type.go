@@ -4,11 +4,14 @@ package ledger
 type Type string
 
 const (
-	SignedIn       Type = "person.signed_in"
-	SignInRefused  Type = "person.sign_in_refused"
-	SignedOut      Type = "person.signed_out"
-	SteppedUp      Type = "person.stepped_up"
-	FactorEnrolled Type = "person.factor_enrolled"
+	SignedIn        Type = "person.signed_in"
+	SignInRefused   Type = "person.sign_in_refused"
+	SignedOut       Type = "person.signed_out"
+	SteppedUp       Type = "person.stepped_up"
+	FactorEnrolled  Type = "person.factor_enrolled"
+	FactorReplaced  Type = "person.factor_replaced"
+	RecoveryUsed    Type = "person.recovery_code_used"
+	RecoveryRenewed Type = "person.recovery_codes_renewed"
 
 	OrgImported Type = "org.imported"
 	IssuerMoved Type = "identity_provider.moved"
@@ -51,5 +54,5 @@ var Types = []Type{
 	RequestDrafted, RequestEdited, RequestSubmitted, RequestDecided, RequestWithdrawn, RequestState, RequestCommented,
 	GrantMade, GrantStarted, GrantEnded, ChangePlanned, ChangeBegun, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeHeld, ChangeStopped, ChangeTakeover, ChangeRetried,
 	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, OrgImported, IssuerMoved,
-	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, AccessRefused, Exported, JobAction,
+	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, FactorReplaced, RecoveryUsed, RecoveryRenewed, AccessRefused, Exported, JobAction,
 }

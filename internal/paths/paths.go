@@ -16,9 +16,13 @@ const (
 	SignedOut = "/signed-out"
 	SignOut   = "/sign-out" // POST
 	StepUp    = "/step-up"  // GET form, POST code
-	Theme     = "/theme"    // POST: theme, back
-	Help      = "/help"
-	Search    = "/search"
+	// SecondFactor is a person's own second factor; the two below change it (POST).
+	SecondFactor  = "/second-factor"
+	RecoveryCodes = "/second-factor/codes"
+	FactorReplace = "/second-factor/replace"
+	Theme         = "/theme" // POST: theme, back
+	Help          = "/help"
+	Search        = "/search"
 	// BackChannelLogout receives signed logout tokens from the identity provider (POST).
 	BackChannelLogout = "/sign-out/back-channel"
 	Requests          = "/requests" // GET list, POST a new request
@@ -31,7 +35,8 @@ const (
 	Clusters       = "/clusters" // GET list, POST a new cluster
 	ClusterConnect = "/clusters/connect"
 	History        = "/history"
-	HistoryCSV     = "/history.csv"
+	HistoryExport  = "/history/export" // GET asks, POST streams the CSV
+	HistoryCSV     = "/history.csv"    // leads to HistoryExport
 	People         = "/people"
 	Jobs           = "/admin/jobs"
 	Assets         = "/assets/"

@@ -51,16 +51,21 @@ func (p *Portal) restart(ctx context.Context, actor Actor, in ChangeInput, t led
 		if err != nil {
 			return Change{}, err
 		}
-		if !actor.Fresh(p.Now()) {
-			return Change{}, fault.New(fault.Forbidden, "Confirm with your second factor first.").Because(ErrStepUp)
-		}
 		if err := p.restartable(ctx, tx, c); err != nil {
 			return Change{}, err
 		}
 		if err := with(&c); err != nil {
 			return Change{}, err
 		}
-		e := by(p.entry(actor, t, "change", c.ID), authority)
+		shown := ""
+		if c.Plan != nil {
+			shown = planDigest(*c.Plan)
+		}
+		proof, err := p.spend(ctx, tx, actor, actDigest(useCase, c.ID, shown))
+		if err != nil {
+			return Change{}, err
+		}
+		e := provenBy(by(p.entry(actor, t, "change", c.ID), authority), proof)
 		e.Facts["cluster"], e.Facts["binding"], e.Facts["problem"] = c.ClusterID, c.BindingID, c.Problem
 		if c.Takeover {
 			for _, x := range c.Plan.Conflicts {

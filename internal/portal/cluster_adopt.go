@@ -24,8 +24,16 @@ func (p *Portal) AdoptBinding(ctx context.Context, actor Actor, in AdoptInput) (
 }
 
 func (p *Portal) adopt(ctx context.Context, actor Actor, in AdoptInput) (fleet.Binding, error) {
-	authority, err := p.managesNow(actor, in.ClusterID)
+	authority, err := p.manages(actor, in.ClusterID)
 	if err != nil {
+		return fleet.Binding{}, err
+	}
+	// A second click gets the first one's result, although its proof is used up.
+	if done, found, err := before[fleet.Binding](ctx, p, actor, "adopt", in.Key); found || err != nil {
+		return done, err
+	}
+	shown := actDigest("adopt", in.ClusterID, in.Queue, in.Namespace, in.LocalQueue, in.ProjectID, in.Environment)
+	if err := p.provenUnlessSystem(ctx, actor, shown); err != nil {
 		return fleet.Binding{}, err
 	}
 	c, err := p.Store.Cluster(ctx, in.ClusterID)
@@ -48,11 +56,15 @@ func (p *Portal) adopt(ctx context.Context, actor Actor, in AdoptInput) (fleet.B
 		return fleet.Binding{}, err
 	}
 	return once(ctx, p, actor, "adopt", in.Key, func(ctx context.Context, tx Tx) (fleet.Binding, error) {
-		return p.bindAdopted(ctx, tx, actor, authority, in, q, b)
+		proof, err := p.spendUnlessSystem(ctx, tx, actor, shown)
+		if err != nil {
+			return fleet.Binding{}, err
+		}
+		return p.bindAdopted(ctx, tx, actor, authority, proof, in, q, b)
 	})
 }
 
-func (p *Portal) bindAdopted(ctx context.Context, tx Tx, actor Actor, authority org.Assignment, in AdoptInput, q fleet.Queue, b fleet.Binding) (fleet.Binding, error) {
+func (p *Portal) bindAdopted(ctx context.Context, tx Tx, actor Actor, authority org.Assignment, proof StepUp, in AdoptInput, q fleet.Queue, b fleet.Binding) (fleet.Binding, error) {
 	project, err := tx.Project(ctx, in.ProjectID)
 	if err != nil {
 		return fleet.Binding{}, err
@@ -76,7 +88,7 @@ func (p *Portal) bindAdopted(ctx context.Context, tx Tx, actor Actor, authority 
 	if err := tx.InsertBinding(ctx, b); err != nil {
 		return fleet.Binding{}, err
 	}
-	e := by(p.entry(actor, ledger.BindingAdopted, "binding", b.ID), authority)
+	e := provenBy(by(p.entry(actor, ledger.BindingAdopted, "binding", b.ID), authority), proof)
 	e.Facts["cluster"], e.Facts["queue"], e.Facts["project"], e.Facts["environment"] = b.ClusterID, b.Queue(), b.ProjectID, b.Environment
 	e.Facts["namespace"], e.Facts["managers"] = b.Namespace, strings.Join(q.Managers, ", ")
 	refs := EntryRefs{ProjectID: b.ProjectID, ClusterID: b.ClusterID}

@@ -63,11 +63,20 @@ func (p *Portal) ConnectCluster(ctx context.Context, actor Actor, in ConnectInpu
 }
 
 func (p *Portal) connect(ctx context.Context, actor Actor, in ConnectInput) (Tested, error) {
-	authority, err := p.managesNow(actor, "")
+	authority, err := p.manages(actor, "")
 	if err != nil {
 		return Tested{}, err
 	}
 	if in, err = checkConnection(in); err != nil {
+		return Tested{}, err
+	}
+	// A second click gets the first one's result, although its proof is used up.
+	if done, found, err := before[Tested](ctx, p, actor, "connect", in.Key); found || err != nil {
+		return done, err
+	}
+	// Asked before the credentials go anywhere, used up when the cluster is kept.
+	shown := actDigest("connect", in.ID, in.Name, string(in.Kind), in.Server, in.CA)
+	if err := p.provenUnlessSystem(ctx, actor, shown); err != nil {
 		return Tested{}, err
 	}
 	tested, err := p.probe(ctx, in)
@@ -79,6 +88,10 @@ func (p *Portal) connect(ctx context.Context, actor Actor, in ConnectInput) (Tes
 		return Tested{}, fmt.Errorf("seal token of cluster %s: %w", in.ID, err)
 	}
 	return once(ctx, p, actor, "connect", in.Key, func(ctx context.Context, tx Tx) (Tested, error) {
+		proof, err := p.spendUnlessSystem(ctx, tx, actor, shown)
+		if err != nil {
+			return Tested{}, err
+		}
 		now := p.Now()
 		c := Cluster{Cluster: org.Cluster{ID: in.ID, Name: in.Name, Kind: in.Kind, RootCohort: "quartermaster"}, Mode: fleet.Observe,
 			Server: in.Server, HasToken: true, TokenSetAt: &now, Discovery: &tested.Discovery, CreatedAt: now}
@@ -94,7 +107,7 @@ func (p *Portal) connect(ctx context.Context, actor Actor, in ConnectInput) (Tes
 		if err := tx.SaveDiscovery(ctx, in.ID, tested.Discovery); err != nil {
 			return Tested{}, err
 		}
-		e := by(p.entry(actor, ledger.ClusterConnected, "cluster", in.ID), authority)
+		e := provenBy(by(p.entry(actor, ledger.ClusterConnected, "cluster", in.ID), authority), proof)
 		e.Facts["server"], e.Facts["kind"], e.Facts["version"], e.Facts["mode"] = in.Server, string(in.Kind), tested.Discovery.Version, string(fleet.Observe)
 		if _, err := tx.Append(ctx, e, EntryRefs{ClusterID: in.ID}, openingsOf(actor, nil)); err != nil {
 			return Tested{}, err

@@ -40,9 +40,7 @@ func TestAConnectedClusterIsReadFirst(t *testing.T) {
 	_, err = y.store.Cluster(t.Context(), "west-1")
 	require.Equal(t, fault.NotFound, fault.KindOf(err), "a test keeps nothing")
 
-	stale := y.as("pia")
-	stale.SteppedUpAt = stale.AuthTime
-	_, err = y.ConnectCluster(t.Context(), stale, connection())
+	_, err = y.ConnectCluster(t.Context(), y.tired("pia"), connection())
 	require.ErrorIs(t, err, portal.ErrStepUp)
 	for _, who := range []string{"ana", "ben", "cleo", "otto"} {
 		_, err = y.ConnectCluster(t.Context(), y.as(who), connection())

@@ -12,7 +12,7 @@ import (
 // ChangeClusterMode goes one way along observe → plan → enforce, or back, on record.
 // Entering enforce releases what was held; leaving it holds what is not written yet.
 func (p *Portal) ChangeClusterMode(ctx context.Context, actor Actor, in ModeInput) (Cluster, error) {
-	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_mode", in.Key, in.Reason, func(c Cluster) (Cluster, error) {
+	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_mode", string(in.Mode), in.Key, in.Reason, func(c Cluster) (Cluster, error) {
 		if !in.Mode.Valid() {
 			return c, fault.New(fault.Invalid, "Choose observe, plan or enforce.").At("mode", "Choose observe, plan or enforce.")
 		}
@@ -27,7 +27,7 @@ func (p *Portal) ChangeClusterMode(ctx context.Context, actor Actor, in ModeInpu
 
 // PauseCluster stops writing with one recorded step, or resumes it.
 func (p *Portal) PauseCluster(ctx context.Context, actor Actor, in PauseInput) (Cluster, error) {
-	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_pause", in.Key, in.Reason, func(c Cluster) (Cluster, error) {
+	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_pause", strconv.FormatBool(in.Paused), in.Key, in.Reason, func(c Cluster) (Cluster, error) {
 		c.Paused = in.Paused
 		return c, nil
 	})
@@ -35,13 +35,13 @@ func (p *Portal) PauseCluster(ctx context.Context, actor Actor, in PauseInput) (
 
 // writeCluster changes what may be written to a cluster. Whatever mode or pause held
 // runs again once writing is allowed.
-func (p *Portal) writeCluster(ctx context.Context, actor Actor, id, useCase, key, reason string, with func(Cluster) (Cluster, error)) (Cluster, error) {
+func (p *Portal) writeCluster(ctx context.Context, actor Actor, id, useCase, to, key, reason string, with func(Cluster) (Cluster, error)) (Cluster, error) {
 	out, err := once(ctx, p, actor, useCase, key, func(ctx context.Context, tx Tx) (Cluster, error) {
 		before, err := tx.Cluster(ctx, id)
 		if err != nil {
 			return Cluster{}, err
 		}
-		authority, err := p.managesNow(actor, id)
+		authority, err := p.manages(actor, id)
 		if err != nil {
 			return Cluster{}, err
 		}
@@ -49,10 +49,14 @@ func (p *Portal) writeCluster(ctx context.Context, actor Actor, id, useCase, key
 		if err != nil || after.Mode == before.Mode && after.Paused == before.Paused {
 			return before, err
 		}
+		proof, err := p.spendUnlessSystem(ctx, tx, actor, actDigest(useCase, id, to))
+		if err != nil {
+			return Cluster{}, err
+		}
 		if err := tx.SaveClusterMode(ctx, id, after.Mode, after.Paused); err != nil {
 			return Cluster{}, err
 		}
-		e := by(p.entry(actor, ledger.ClusterMode, "cluster", id), authority)
+		e := provenBy(by(p.entry(actor, ledger.ClusterMode, "cluster", id), authority), proof)
 		e.Facts["mode_before"], e.Facts["mode"] = string(before.Mode), string(after.Mode)
 		e.Facts["paused_before"], e.Facts["paused"] = strconv.FormatBool(before.Paused), strconv.FormatBool(after.Paused)
 		if _, err := tx.Append(ctx, e, EntryRefs{ClusterID: id}, openingsOf(actor, map[string]string{OpeningReason: reason})); err != nil {

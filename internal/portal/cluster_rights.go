@@ -19,15 +19,6 @@ func (p *Portal) manages(actor Actor, clusterID string) (org.Assignment, error) 
 	return org.Assignment{}, fault.New(fault.Forbidden, "Clusters are managed by platform admins. One of them can map you to that role.")
 }
 
-// managesNow is manages with a second factor proven a moment ago.
-func (p *Portal) managesNow(actor Actor, clusterID string) (org.Assignment, error) {
-	a, err := p.manages(actor, clusterID)
-	if err == nil && actor.System == "" && !actor.Fresh(p.Now()) {
-		err = fault.New(fault.Forbidden, "Confirm with your second factor first.").Because(ErrStepUp)
-	}
-	return a, err
-}
-
 // seesClusters: clusters are the business of those whose work is the whole.
 func seesClusters(actor Actor) error {
 	if actor.System != "" || actor.Person.SeesEverything() {

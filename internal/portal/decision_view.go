@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -57,9 +58,8 @@ func (p *Portal) ViewDecision(ctx context.Context, actor Actor, number int64, en
 	if bad, is := policy.Denied(v.Checks); is {
 		v.Blocked = bad.Title + ": " + bad.Message
 	}
-	if actor.Fresh(p.Now()) {
-		until := actor.SteppedUpAt.Add(StepUpWindow)
-		v.FreshUntil = &until
+	if err := p.factorFor(ctx, &v, actor, DecisionDigest(r.ID, r.Revision.Digest)); err != nil {
+		return v, fmt.Errorf("second factor for request %d: %w", number, err)
 	}
 	if err := p.planDecision(ctx, &v, r, at); err != nil {
 		return v, fmt.Errorf("plan decision on request %d: %w", number, err)
@@ -69,6 +69,23 @@ func (p *Portal) ViewDecision(ctx context.Context, actor Actor, number int64, en
 	}
 	v.NextNumber, err = p.nextApproval(ctx, actor, number)
 	return v, err
+}
+
+// factorFor says whether two factors were proven for what is shown, or how they would be.
+func (p *Portal) factorFor(ctx context.Context, v *DecisionDetail, actor Actor, digest string) error {
+	actor.Proof = ""
+	proof, err := p.stepUp(ctx, p.Store, actor, digest)
+	if err == nil {
+		until := proof.At.Add(StepUpWindow)
+		v.FreshUntil = &until
+		return nil
+	}
+	if !errors.Is(err, ErrStepUp) {
+		return err
+	}
+	sealed, _, _, err := p.Store.TOTP(ctx, actor.Person.ID)
+	v.OwnFactor = sealed != nil
+	return err
 }
 
 // planDecision asks each cluster, at the same time, what approving would change there.

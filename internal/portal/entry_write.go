@@ -63,9 +63,16 @@ func (p *Portal) refused(ctx context.Context, actor Actor, t ledger.Type, kind, 
 	if f == nil || (f.Kind == fault.Invalid && !errors.Is(cause, errDenied)) || (f.Kind == fault.NotFound && !errors.Is(cause, errHidden)) || f.Kind == fault.Unavailable {
 		return cause
 	}
+	var factor *StepUpNeeded
+	if errors.As(cause, &factor) && factor.Why == "" {
+		return cause // asked for, not refused: the person has not answered yet
+	}
 	e := p.entry(actor, t, kind, id)
 	e.Outcome = ledger.Refused
 	e.Facts["refusal"] = string(f.Kind)
+	if factor != nil {
+		e.Facts["step_up"] = factor.Why
+	}
 	err := p.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		_, err := tx.Append(ctx, e, refs, openingsOf(actor, map[string]string{"explanation": f.Public}))
 		return err

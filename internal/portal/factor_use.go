@@ -2,6 +2,7 @@ package portal
 
 import (
 	"context"
+	"strconv"
 	"time"
 
 	"quartermaster/internal/ledger"
@@ -47,15 +48,22 @@ func (p *Portal) ProposeTOTP(ctx context.Context, personID, proposed string) (se
 	return secret, err
 }
 
-// ConfirmTOTP makes the proposed key the person's; false when another request was faster.
-func (p *Portal) ConfirmTOTP(ctx context.Context, s signin.Session, step int64) (done bool, err error) {
+// ConfirmTOTP makes the proposed key the person's and returns their first recovery
+// codes, to be shown once; done is false when another request was faster.
+func (p *Portal) ConfirmTOTP(ctx context.Context, s signin.Session, step int64) (codes []string, done bool, err error) {
 	err = p.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		if done, err = tx.ConfirmTOTP(ctx, s.PersonID, step); err != nil || !done {
 			return err
 		}
-		return p.recordSession(ctx, tx, s, ledger.FactorEnrolled, map[string]string{"factor": "totp"})
+		if codes, err = p.newCodes(ctx, tx, s.PersonID); err != nil {
+			return err
+		}
+		return p.recordSession(ctx, tx, s, ledger.FactorEnrolled, map[string]string{"factor": "totp", "codes": strconv.Itoa(len(codes))})
 	})
-	return done && err == nil, err
+	if err != nil || !done {
+		return nil, false, err
+	}
+	return codes, true, nil
 }
 
 // SpendTOTP marks a step as used; false when it was used before.

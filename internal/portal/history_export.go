@@ -2,14 +2,17 @@ package portal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"quartermaster/internal/export"
+	"quartermaster/internal/fault"
 	"quartermaster/internal/ledger"
 )
 
@@ -21,7 +24,8 @@ var historyHeader = []string{
 }
 
 // ExportHistory writes what q matches as CSV, newest first, one row at a time. That
-// it was taken away is on record before the first byte leaves.
+// it was taken away is on record, and the proof of two factors for it used up, before the
+// first byte leaves.
 func (p *Portal) ExportHistory(ctx context.Context, actor Actor, q EntryQuery, w io.Writer, begin func()) error {
 	q = visible(actor, q)
 	q.Before, q.After, q.Limit = 0, 0, 0
@@ -29,10 +33,17 @@ func (p *Portal) ExportHistory(ctx context.Context, actor Actor, q EntryQuery, w
 	filterFacts(e.Facts, q)
 	e.Facts["format"] = "csv"
 	err := p.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		_, err := tx.Append(ctx, e, EntryRefs{ProjectID: q.ProjectID, ClusterID: q.ClusterID}, openingsOf(actor, map[string]string{"search": q.Search}))
+		proof, err := p.spendUnlessSystem(ctx, tx, actor, exportDigest(q))
+		if err != nil {
+			return err
+		}
+		_, err = tx.Append(ctx, provenBy(e, proof), EntryRefs{ProjectID: q.ProjectID, ClusterID: q.ClusterID}, openingsOf(actor, map[string]string{"search": q.Search}))
 		return err
 	})
 	if err != nil {
+		if errors.Is(err, ErrStepUp) || fault.KindOf(err) == fault.Forbidden {
+			return p.refused(ctx, actor, ledger.Exported, "export", e.Object.ID, EntryRefs{}, err)
+		}
 		return fmt.Errorf("record the export: %w", err)
 	}
 	if begin != nil {
@@ -86,6 +97,17 @@ func figures(facts map[string]string, name string) string {
 		pools[i] = pool + "=" + facts[name+"."+pool]
 	}
 	return strings.Join(pools, " ")
+}
+
+// exportDigest names what an export takes away.
+func exportDigest(q EntryQuery) string {
+	facts := map[string]string{"filter.search": q.Search}
+	filterFacts(facts, q)
+	parts := []string{"history", "csv"}
+	for _, name := range slices.Sorted(maps.Keys(facts)) {
+		parts = append(parts, name, facts[name])
+	}
+	return actDigest("export", parts...)
 }
 
 // filterFacts put what was asked for into the entry about an export.

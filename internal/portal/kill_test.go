@@ -83,10 +83,10 @@ func runChild(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	actor := portal.Actor{Person: cleo, Via: "web", AMR: []string{"pwd", "otp"}, AuthTime: job.Now.Add(-time.Hour), SteppedUpAt: job.Now.Add(-time.Minute)}
+	actor := portal.Actor{Person: cleo, Via: "web", AMR: []string{"pwd", "otp"}, SessionID: "s-cleo", AuthTime: job.Now.Add(-time.Hour)}
 	in := acknowledged(approve(portal.RequestRef{Number: job.Number, Digest: job.Digest}, "capacity"))
 	in.Key = "the one form"
-	out, err := p.DecideRequest(ctx, actor, in)
+	out, err := proven(ctx, p, actor, func() (portal.DecideResult, error) { return p.DecideRequest(ctx, actor, in) })
 	if err != nil {
 		return err
 	}

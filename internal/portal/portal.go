@@ -80,16 +80,8 @@ type Actor struct {
 	ACR       string
 	AMR       []string
 	AuthTime  time.Time
-	// SteppedUpAt is when a second factor was last proven in this session; zero = never.
-	SteppedUpAt time.Time
+	// Proof is the step-up that the form names; "" = whichever of the session serves.
+	Proof string
 	// MappingVersion of the roles in Person.
 	MappingVersion int64
-}
-
-// StepUpWindow is how long a proven second factor is good for decisions.
-const StepUpWindow = 10 * time.Minute
-
-// Fresh reports whether a decision may be taken at now without asking for the second factor again.
-func (a Actor) Fresh(now time.Time) bool {
-	return !a.SteppedUpAt.IsZero() && !now.Before(a.SteppedUpAt) && now.Sub(a.SteppedUpAt) <= StepUpWindow
 }

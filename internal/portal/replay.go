@@ -56,3 +56,16 @@ func replayed[T any](ctx context.Context, tx Tx, actor Actor, useCase, key strin
 	}
 	return true, nil
 }
+
+// before is what the same form of actor's did already. It is asked ahead of whatever
+// must not happen twice outside the transaction.
+func before[T any](ctx context.Context, p *Portal, actor Actor, useCase, key string) (out T, found bool, err error) {
+	if key == "" || actor.Person.ID == "" {
+		return out, false, nil
+	}
+	err = p.Store.InTx(ctx, func(ctx context.Context, tx Tx) (e error) {
+		found, e = replayed(ctx, tx, actor, useCase, useCase+":"+key, &out)
+		return e
+	})
+	return out, found && err == nil, err
+}

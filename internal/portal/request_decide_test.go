@@ -93,7 +93,7 @@ func TestNobodyDecidesOnTheirOwn(t *testing.T) {
 		assert.Equal(t, fault.Forbidden, fault.KindOf(err), "%s does not see the page either", subject)
 	}
 	d.refused(d.as("tom"), approve(ref, "team"), fault.NotFound)
-	d.refused(portal.Actor{System: "cli", Via: "cli", SteppedUpAt: d.clock()}, approve(ref, "team"), fault.Forbidden)
+	d.refused(portal.Actor{System: "cli", Via: "cli"}, approve(ref, "team"), fault.Forbidden)
 
 	d.decide("ben", approve(ref, "team"))
 	for _, subject := range []string{"ana-admin", "all"} {
@@ -113,21 +113,6 @@ func TestOneHumanBeingDecidesOnce(t *testing.T) {
 	d.decide("ana-admin", approve(ref, "team"))
 	d.refused(d.as("ana-admin"), approve(ref, "capacity"), fault.Conflict)
 	d.decide("cleo", approve(ref, "capacity"))
-}
-
-func TestDecisionNeedsAFreshSecondFactor(t *testing.T) {
-	d := newDesk(t)
-	ref := d.submitted(quota(ask("h100", 16)))
-	for name, at := range map[string]time.Time{"never": {}, "too long ago": noon.Add(-portal.StepUpWindow - time.Second), "in the future": noon.Add(time.Minute)} {
-		actor := d.as("ben")
-		actor.SteppedUpAt = at
-		err := d.refused(actor, approve(ref, "team"), fault.Forbidden)
-		assert.ErrorIs(t, err, portal.ErrStepUp, name)
-	}
-	ben := d.as("ben")
-	ben.SteppedUpAt = noon.Add(-portal.StepUpWindow)
-	_, err := d.DecideRequest(t.Context(), ben, approve(ref, "team"))
-	require.NoError(t, err)
 }
 
 // A form filled from an older revision decides nothing and shows what changed.

@@ -343,7 +343,8 @@ type DecisionDetail struct {
 	Blocked string
 	// Next request that waits for actor; 0 = none.
 	NextNumber int64
-	FreshUntil *time.Time // the second factor is good until then; nil = asked for
+	FreshUntil *time.Time // two factors were proven for this revision, good until then; nil = asked for
+	OwnFactor  bool       // asked for as a one-time code on the page itself
 }
 
 // ClusterPlan is what would change on one cluster.

@@ -105,7 +105,7 @@ func (p *Portal) EnterSession(ctx context.Context, s signin.Session) (Actor, err
 func actorOf(person org.Person, s signin.Session) Actor {
 	return Actor{
 		Person: person, Via: "web", SessionID: s.ID, ACR: s.ACR, AMR: s.AMR,
-		AuthTime: s.AuthTime, SteppedUpAt: s.Proven,
+		AuthTime: s.AuthTime,
 	}
 }
 
@@ -138,13 +138,6 @@ func (p *Portal) EndSessions(ctx context.Context, issuer, subject, providerSessi
 		return nil
 	})
 	return n, err
-}
-
-// RecordStepUp puts a proven second factor on record; what says what it was for.
-func (p *Portal) RecordStepUp(ctx context.Context, s signin.Session, what string) error {
-	return p.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
-		return p.recordSession(ctx, tx, s, ledger.SteppedUp, map[string]string{"by": string(s.ProvenBy), "for": what})
-	})
 }
 
 // SignInRefusal is a sign-in or step-up that failed. Reason and Detail are frozen words.
@@ -192,6 +185,9 @@ func (p *Portal) recordSession(ctx context.Context, tx Tx, s signin.Session, t l
 	_, err := tx.Append(ctx, e, EntryRefs{}, openingsOf(actor, nil))
 	return err
 }
+
+// SessionActor is who a session belongs to, for what happens at the door; it holds no roles.
+func SessionActor(s signin.Session) Actor { return sessionActor(s) }
 
 func sessionActor(s signin.Session) Actor {
 	return actorOf(org.Person{ID: s.PersonID, Issuer: s.Issuer, Subject: s.Subject, Name: s.Name}, s)

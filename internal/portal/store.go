@@ -39,6 +39,8 @@ type Reader interface {
 	Record
 	SessionReader
 	ObjectReader
+	StepUpReader
+	RecoveryReader
 }
 
 // Tx is one transaction. Everything read through it is of the transaction.
@@ -46,6 +48,8 @@ type Tx interface {
 	Reader
 	SessionWriter
 	ObjectWriter
+	StepUpWriter
+	RecoveryWriter
 
 	// RequestForUpdate locks the request row.
 	RequestForUpdate(ctx context.Context, id string) (request.Request, error)

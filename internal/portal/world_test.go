@@ -131,12 +131,12 @@ func (d *desk) tx(fn func(ctx context.Context, tx portal.Tx) error) {
 	require.NoError(d.t, d.store.InTx(d.t.Context(), fn))
 }
 
-// as is subject with a second factor proven a minute ago.
+// as is subject in a session of their own, who answers every step-up.
 func (d *desk) as(subject string) portal.Actor {
 	who, ok := d.people[subject]
 	require.True(d.t, ok, subject)
 	return portal.Actor{Person: who, Via: "web", SessionID: "s-" + subject, AMR: []string{"pwd", "otp"},
-		AuthTime: d.clock().Add(-time.Hour), SteppedUpAt: d.clock().Add(-time.Minute)}
+		AuthTime: d.clock().Add(-time.Hour)}
 }
 
 func quota(lines ...request.Line) request.Content {

@@ -32,10 +32,6 @@ type Session struct {
 	Began time.Time // signed in at the portal
 	Seen  time.Time // last request, to the minute
 
-	// Proven is when two factors were last proven in this session; zero means
-	// never. ProvenBy says how.
-	Proven   time.Time
-	ProvenBy Proof
 	// Reauthed is when the provider last asked the person again in this session,
 	// though with one factor only; zero where it never did.
 	Reauthed time.Time
@@ -54,7 +50,7 @@ const (
 type Rules struct {
 	Idle     time.Duration // without a request
 	Absolute time.Duration // from sign-in, whatever happens
-	StepUp   time.Duration // how long a proof of two factors serves decisions
+	StepUp   time.Duration // how long a sign-in lets a second factor be enrolled, and a proof serves decisions
 }
 
 // DefaultRules are 30 minutes idle, 12 hours in all, 10 minutes for a step-up.
@@ -83,21 +79,6 @@ func (s Session) End(now time.Time, r Rules) End {
 		return EndedIdle
 	}
 	return InForce
-}
-
-// FreshUntil is the moment the last proof of two factors stops serving
-// decisions; zero where there was none.
-func (s Session) FreshUntil(r Rules) time.Time {
-	if s.Proven.IsZero() {
-		return time.Time{}
-	}
-	return s.Proven.Add(r.StepUp)
-}
-
-// Fresh tells whether a decision may be taken without a new step-up. A proof
-// from the future (a clock set back) does not count.
-func (s Session) Fresh(now time.Time, r Rules) bool {
-	return !s.Proven.IsZero() && !s.Proven.After(now.Add(clockSlack)) && now.Before(s.FreshUntil(r))
 }
 
 // FirstFactorFresh tells whether the person signed in, or was asked again, within

@@ -31,27 +31,6 @@ func TestSessionEndsByIdlenessAndByAge(t *testing.T) {
 	}
 }
 
-func TestStepUpIsFreshForItsWindowOnly(t *testing.T) {
-	rules := signin.DefaultRules()
-	for name, c := range map[string]struct {
-		proven time.Time
-		want   bool
-	}{
-		"never":                    {time.Time{}, false},
-		"now":                      {noon, true},
-		"a second short":           {noon.Add(-10*time.Minute + time.Second), true},
-		"exactly ten minutes":      {noon.Add(-10 * time.Minute), false},
-		"clocks a little apart":    {noon.Add(30 * time.Second), true},
-		"from the future":          {noon.Add(time.Hour), false},
-		"the year one, by mistake": {time.Time{}.Add(time.Second), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			require.Equal(t, c.want, signin.Session{Proven: c.proven}.Fresh(noon, rules))
-		})
-	}
-	require.True(t, signin.Session{}.FreshUntil(rules).IsZero())
-}
-
 func TestEnrolmentNeedsAFreshFirstFactor(t *testing.T) {
 	rules := signin.DefaultRules()
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }

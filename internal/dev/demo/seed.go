@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"quartermaster/internal/org"
 	"quartermaster/internal/portal"
 	"quartermaster/internal/request"
+	"quartermaster/internal/signin"
 )
 
 // Seed plays the first days of the demonstration: clusters to enforce, existing
@@ -35,14 +37,27 @@ type seeder struct {
 	issuer string
 }
 
-// as is a demonstration person who just proved a second factor.
+// as is a demonstration person, in a session of this seeding.
 func (s seeder) as(ctx context.Context, subject string) (portal.Actor, error) {
 	person, err := s.p.Store.PersonBySubject(ctx, s.issuer, subject)
 	if err != nil {
 		return portal.Actor{}, fmt.Errorf("person %s: %w", subject, err)
 	}
 	now := s.p.Now()
-	return portal.Actor{Person: person, Via: "demo", AMR: []string{"pwd", "otp", "mfa"}, AuthTime: now, SteppedUpAt: now}, nil
+	return portal.Actor{Person: person, Via: "demo", AMR: []string{"pwd", "otp", "mfa"}, AuthTime: now, SessionID: "demo"}, nil
+}
+
+// proven does something as who, giving the proof of two factors that it asks for.
+func proven[T any](ctx context.Context, p *portal.Portal, who portal.Actor, do func() (T, error)) (T, error) {
+	out, err := do()
+	var need *portal.StepUpNeeded
+	if !errors.As(err, &need) {
+		return out, err
+	}
+	if _, err := p.RecordStepUp(ctx, who, portal.StepUpInput{By: signin.ProofProvider, For: "demonstration", Digests: need.Digests}); err != nil {
+		return out, err
+	}
+	return do()
 }
 
 func (s seeder) clusters(ctx context.Context) error {
@@ -63,7 +78,7 @@ func (s seeder) clusters(ctx context.Context) error {
 		}
 		for _, mode := range fleet.Modes[slices.Index(fleet.Modes, c.Mode)+1:] {
 			in := portal.ModeInput{ClusterID: c.ID, Mode: mode, Reason: "demonstration", Key: "demo-mode-" + c.ID + "-" + string(mode)}
-			if _, err := s.p.ChangeClusterMode(ctx, admin, in); err != nil {
+			if _, err := proven(ctx, s.p, admin, func() (portal.Cluster, error) { return s.p.ChangeClusterMode(ctx, admin, in) }); err != nil {
 				return err
 			}
 		}
@@ -102,7 +117,7 @@ func (s seeder) adopt(ctx context.Context) error {
 				ClusterID: c.ID, Queue: q.Name, ProjectID: projects[i].ID, Environment: q.Name[len(projects[i].ID)+1:],
 				Key: "demo-adopt-" + c.ID + "-" + q.Name,
 			}
-			if _, err := s.p.AdoptBinding(ctx, admin, in); err != nil && fault.KindOf(err) != fault.Conflict {
+			if _, err := proven(ctx, s.p, admin, func() (fleet.Binding, error) { return s.p.AdoptBinding(ctx, admin, in) }); err != nil && fault.KindOf(err) != fault.Conflict {
 				return err
 			}
 		}
@@ -245,9 +260,10 @@ func (s seeder) decide(ctx context.Context, st story, ref portal.RequestRef, by 
 	if reason == "" && seen.MustReason != "" { // the load is random, and so is what the checks say
 		reason = "Fits the plan of this quarter; the figures were looked at together."
 	}
-	_, err = s.p.DecideRequest(ctx, who, portal.DecideInput{
+	in := portal.DecideInput{
 		Number: ref.Number, Digest: ref.Digest, StageKey: seen.Stage.Key, Outcome: outcome, Granted: granted,
 		Reason: reason, Acknowledged: true, Base: seen.Base, Key: "demo-decide-" + st.key + "-" + by,
-	})
+	}
+	_, err = proven(ctx, s.p, who, func() (portal.DecideResult, error) { return s.p.DecideRequest(ctx, who, in) })
 	return err
 }
