@@ -28,7 +28,7 @@ func approve(w *browser.Window, request int64, button string, boxes ...string) {
 	for _, box := range boxes {
 		w.Check(box)
 	}
-	w.Press(button)
+	act(w, button)
 	w.See("is decided")
 }
 
@@ -60,7 +60,7 @@ func TestLimitsFromTheTemplateWhileTheClusterIsDownAndUnderUse(t *testing.T) {
 	decide(b.ben, request)
 	b.ben.See("new object")
 	b.ben.Fill("Reason", "Agreed.")
-	b.ben.Press("^Approve 4 GPUs$")
+	act(b.ben, "^Approve 4 GPUs$")
 	b.ben.See("is decided")
 	approve(b.cleo, request, "^Approve 4 GPUs$")
 	b.ana.Open(at(request))

@@ -85,6 +85,10 @@ func (b testbed) connect(t *testing.T) {
 	require.Zero(t, kept, "a test keeps nothing")
 
 	fill()
+	toConfirm(pia, "^Connect cluster$")
+	require.Equal(t, "", pia.Value("Token"), "a token is not kept while its sender proves a second factor")
+	require.Equal(t, b.c.Server(), pia.Value("Server"), "all else is")
+	pia.Fill("Token", b.c.Token(t, deploy.ServiceAccount))
 	pia.Press("^Connect cluster$")
 	pia.See("Testbed is connected in mode observe")
 	pia.ReloadUntil("kubectl-create")
@@ -92,7 +96,7 @@ func (b testbed) connect(t *testing.T) {
 
 	pia.Follow("Adopt.*street-scenes")
 	pia.Choose("Project and environment", "Street Scenes · development")
-	pia.Press("^Adopt street-scenes$")
+	act(pia, "^Adopt street-scenes$")
 	pia.See("What it has now is the baseline")
 	enforce(pia)
 	require.Empty(t, writesBy(clusterQueue(t, b.c, "street-scenes"), "quartermaster"), "nothing is written before something is granted")
@@ -111,7 +115,7 @@ func (b testbed) address(t *testing.T, w *browser.Window) {
 func enforce(w *browser.Window) {
 	for _, mode := range []string{"plan", "enforce"} {
 		w.Fill("Reason", "first rollout")
-		w.Press("^Switch to " + mode + "$")
+		act(w, "^Switch to "+mode+"$", "^Switch Testbed to "+mode+"$")
 		w.See("Testbed is in mode " + mode)
 	}
 }

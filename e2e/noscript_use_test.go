@@ -29,7 +29,7 @@ func TestAWholeDecisionWithoutJavaScript(t *testing.T) {
 	ben := as(t, s, "ben", plain)
 	decide(ben, request)
 	ben.Fill("Reason", "Agreed.")
-	ben.Press("^Approve 10 GPUs$")
+	act(ben, "^Approve 10 GPUs$")
 	ben.See("is decided")
 
 	cleo := as(t, s, "cleo", plain)
@@ -39,7 +39,7 @@ func TestAWholeDecisionWithoutJavaScript(t *testing.T) {
 	cleo.See("What would change")
 	require.Equal(t, "9", cleo.Value("Grant"))
 	cleo.Fill("Reason", "9 for now.")
-	cleo.Press("^Approve 9 GPUs$")
+	act(cleo, "^Approve 9 GPUs$")
 	cleo.See("is decided")
 	ana.Open(at(request))
 	ana.ReloadUntil("Read back: Aurora enforces what was granted.")

@@ -42,7 +42,36 @@ func as(t testing.TB, s *site.Site, user string, look browser.Look) *browser.Win
 	w.Open("/")
 	prove(t, s, w, user)
 	require.NoError(t, w.Page.WaitForURL(regexp.MustCompile("^"+regexp.QuoteMeta(s.Portal))))
+	seats.Store(w, seat{t, s, user})
 	return w
+}
+
+// seats remembers who sits at which window.
+var seats sync.Map
+
+type seat struct {
+	t    testing.TB
+	s    *site.Site
+	user string
+}
+
+// act presses a button, proves two factors for what it does, and presses again on the
+// page that asks for the last word. The second name is for where that page's button says more.
+func act(w *browser.Window, button string, again ...string) {
+	toConfirm(w, button)
+	if len(again) > 0 {
+		button = again[0]
+	}
+	w.Press(button)
+}
+
+// toConfirm is act up to the last word.
+func toConfirm(w *browser.Window, button string) {
+	who, _ := seats.Load(w)
+	x := who.(seat)
+	w.Press(button)
+	prove(x.t, x.s, w, x.user)
+	require.NoError(x.t, w.Page.WaitForURL(regexp.MustCompile("^"+regexp.QuoteMeta(x.s.Portal))))
 }
 
 // prove answers the identity provider: name, password and a code never used before.

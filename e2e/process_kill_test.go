@@ -10,6 +10,7 @@ import (
 	"quartermaster/e2e/browser"
 	"quartermaster/e2e/site"
 	"quartermaster/internal/soak"
+	"quartermaster/k8s/deploy"
 )
 
 // deaths are the points at which the whole program is killed, from the commit of
@@ -25,6 +26,8 @@ func TestKilledAndStartedAgainNothingIsLostOrDoubled(t *testing.T) {
 	pia := as(t, b.site, "pia", browser.Wide)
 	pia.Open("/clusters/connect")
 	b.address(t, pia)
+	toConfirm(pia, "^Connect cluster$")
+	pia.Fill("Token", b.c.Token(t, deploy.ServiceAccount))
 	pia.Press("^Connect cluster$")
 	pia.See("Testbed is connected in mode observe")
 	enforce(pia)

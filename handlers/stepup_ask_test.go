@@ -93,9 +93,8 @@ func TestACodeOnTheDecidePageItself(t *testing.T) {
 	require.Zero(t, s.refusals(ledger.RequestDecided))
 }
 
-// A code is used up only when it is all that was missing, and a form that was wrong in
-// something else is sent again without another one.
-func TestACodeServesTheFormThatIsSentAgain(t *testing.T) {
+// A code is looked at only when it is all that is missing: it counts once.
+func TestACodeIsNotUsedUpByAFormToBeMended(t *testing.T) {
 	s := newSite(t)
 	n := s.submitted()
 	path := requestPath(n) + "/decide"
@@ -104,8 +103,9 @@ func TestACodeServesTheFormThatIsSentAgain(t *testing.T) {
 	form := with(hidden(s.page("ben", path)), "grant.0", "8", "action", "reject", "code", rightCode)
 	a := s.post("ben", path, form) // without a reason
 	require.Equal(t, 422, a.Code, text(a.body))
-	require.NotContains(t, a.body, `name="code"`, "proven for this revision")
-	a = s.post("ben", path, with(hidden(a.body), "grant.0", "8", "reason", "Too much.", "action", "reject"))
+	require.Contains(t, a.body, `name="code"`, "it was not used")
+	require.Zero(t, s.count(ledger.SteppedUp))
+	a = s.post("ben", path, with(hidden(a.body), "grant.0", "8", "reason", "Too much.", "action", "reject", "code", rightCode))
 	require.Equal(t, 303, a.Code, text(a.body))
 	require.Equal(t, 1, s.decisions(n))
 }

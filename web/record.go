@@ -94,7 +94,7 @@ type Workload struct {
 	Queue  string // namespace/queue
 	GPUs   Figure
 	Unit   string // "GPUs", "MIG devices"
-	Who    string
+	Who    string // "" = the cluster does not say
 	Since  time.Time
 	Reason string // pending: Kueue's own words
 }

@@ -72,7 +72,7 @@ func (w *Window) Click(name string) {
 // Follow clicks the link whose name matches the pattern.
 func (w *Window) Follow(name string) {
 	w.t.Helper()
-	require.NoError(w.t, w.Page.GetByRole("link", playwright.PageGetByRoleOptions{Name: regexp.MustCompile(name)}).First().Click(), "follow %q", name)
+	require.NoError(w.t, w.Page.GetByRole("button", playwright.PageGetByRoleOptions{Name: regexp.MustCompile(name)}).First().Click(), "follow %q", name)
 }
 
 // See waits until the page's main part shows text.
@@ -108,7 +108,7 @@ func (w *Window) Text() string {
 func (w *Window) Download(name string) []byte {
 	w.t.Helper()
 	d, err := w.Page.ExpectDownload(func() error {
-		return w.Page.GetByRole("link", playwright.PageGetByRoleOptions{Name: regexp.MustCompile(name)}).First().Click()
+		return w.Page.GetByRole("button", playwright.PageGetByRoleOptions{Name: regexp.MustCompile(name)}).First().Click()
 	})
 	require.NoError(w.t, err)
 	file := filepath.Join(w.t.TempDir(), "download")

@@ -35,6 +35,16 @@ func TestThePagesOfTheDoor(t *testing.T) {
 		Secret: "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", URL: "otpauth://totp/Q:ada?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&issuer=Q",
 	})
 	require.Equal(t, 422, w.Code)
+	w2 := httptest.NewRecorder()
+	pages.Codes(w2, r, signin.CodesPage{Codes: []string{"aaaa-bbbb-cccc-dddd"}, Back: "/decide?a=b"})
+	for _, s := range []string{"aaaa-bbbb-cccc-dddd", "not shown again", `href="/decide?a=b"`} {
+		require.Contains(t, w2.Body.String(), s)
+	}
+	w2 = httptest.NewRecorder()
+	pages.Factor(w2, r, 200, signin.FactorPage{Confirm: "codes", Proof: "p-1"})
+	for _, s := range []string{`action="/second-factor/codes"`, `value="p-1"`, "Make new recovery codes"} {
+		require.Contains(t, w2.Body.String(), s)
+	}
 	for _, s := range []string{"to approve R-1", "Not right.", "GEZD GNBV GY3T QOJQ", `class="qr"`, "h1v1h-1z", `value="/decide"`, "10 min", `autocomplete="one-time-code"`} {
 		require.Contains(t, w.Body.String(), s)
 	}

@@ -76,7 +76,7 @@ func TestWrongRecoveryCodesWaitLikeWrongCodes(t *testing.T) {
 		require.Equal(t, 422, b.Post(p.URL+paths.StepUp, url.Values{"back": {"/decide"}, "recovery": {"guess"}}).Status)
 	}
 	require.Equal(t, 429, b.Post(p.URL+paths.StepUp, url.Values{"back": {"/decide"}, "recovery": {codes[0]}}).Status)
-	require.Equal(t, 429, b.Post(p.URL+paths.StepUp, url.Values{"back": {"/decide"}, "code": {idp.Code(secret, p.now().Add(30 * time.Second))}}).Status)
+	require.Equal(t, 429, b.Post(p.URL+paths.StepUp, url.Values{"back": {"/decide"}, "code": {idp.Code(secret, p.now().Add(30*time.Second))}}).Status)
 	require.Contains(t, b.Get(p.URL+paths.SecondFactor).Body, "left=10", "a code that was not looked at is not used up")
 }
 

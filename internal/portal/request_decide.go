@@ -32,11 +32,11 @@ func (p *Portal) DecideRequest(ctx context.Context, actor Actor, in DecideInput)
 		if err := p.sees(ctx, tx, actor, r); err != nil {
 			return DecideResult{}, err
 		}
-		stage, authority, proof, err := p.standing(ctx, tx, actor, r, in)
+		stage, authority, err := p.standing(ctx, tx, actor, r, in)
 		if err != nil {
 			return DecideResult{}, err
 		}
-		return p.decide(ctx, tx, actor, r, stage, authority, proof, in, base)
+		return p.decide(ctx, tx, actor, r, stage, authority, in, base)
 	})
 	if err != nil {
 		return DecideResult{}, p.refused(ctx, actor, ledger.RequestDecided, "request", seen.ID, refsOf(seen, nil), err)
@@ -45,32 +45,31 @@ func (p *Portal) DecideRequest(ctx context.Context, actor Actor, in DecideInput)
 	return out, nil
 }
 
-// standing checks, in this order, that the decision is on what is there now, that
-// actor may take it, and that two factors were proven for this revision.
-func (p *Portal) standing(ctx context.Context, tx Tx, actor Actor, r request.Request, in DecideInput) (approval.Stage, org.Assignment, StepUp, error) {
-	none, unproven := org.Assignment{}, StepUp{}
+// standing checks, in this order, that the decision is on what is there now and that
+// actor may take it.
+func (p *Portal) standing(ctx context.Context, tx Tx, actor Actor, r request.Request, in DecideInput) (approval.Stage, org.Assignment, error) {
+	none := org.Assignment{}
 	if actor.Person.ID == "" {
-		return approval.Stage{}, none, unproven, fault.New(fault.Forbidden, "Only a person decides.")
+		return approval.Stage{}, none, fault.New(fault.Forbidden, "Only a person decides.")
 	}
 	if err := p.same(ctx, tx, r, in.Digest); err != nil {
-		return approval.Stage{}, none, unproven, err
+		return approval.Stage{}, none, err
 	}
 	stage, waits := r.Stage()
 	if !waits && len(r.Decisions) == 0 {
-		return stage, none, unproven, fault.Newf(fault.Conflict, "This request is %s. There is nothing to decide.", r.State)
+		return stage, none, fault.Newf(fault.Conflict, "This request is %s. There is nothing to decide.", r.State)
 	}
 	if !waits || stage.Key != in.StageKey {
-		return stage, none, unproven, p.moved(ctx, tx, r, in.StageKey)
+		return stage, none, p.moved(ctx, tx, r, in.StageKey)
 	}
 	a, err := p.mayDecide(ctx, tx, actor, r, stage)
 	if err != nil {
-		return stage, none, unproven, err
+		return stage, none, err
 	}
-	proof, err := p.stepUp(ctx, tx, actor, DecisionDigest(r.ID, r.Revision.Digest))
-	return stage, a, proof, err
+	return stage, a, nil
 }
 
-func (p *Portal) decide(ctx context.Context, tx Tx, actor Actor, r request.Request, stage approval.Stage, a org.Assignment, proof StepUp, in DecideInput, base seenLimits) (DecideResult, error) {
+func (p *Portal) decide(ctx context.Context, tx Tx, actor Actor, r request.Request, stage approval.Stage, a org.Assignment, in DecideInput, base seenLimits) (DecideResult, error) {
 	now, c := p.Now(), r.Revision.Content
 	at, err := p.place(ctx, tx, c)
 	if err != nil {
@@ -91,6 +90,11 @@ func (p *Portal) decide(ctx context.Context, tx Tx, actor Actor, r request.Reque
 		PersonID: actor.Person.ID, Identity: actor.Person.Identity, Outcome: in.Outcome, Reason: in.Reason, Granted: granted, Factors: actor.AMR, At: now}
 	from := r.State
 	if r, err = r.Decide(d); err != nil {
+		return DecideResult{}, err
+	}
+	// Asked last: a factor is for the decision as it will stand, not for a form to be mended.
+	proof, err := p.stepUp(ctx, tx, actor, DecisionDigest(r.ID, r.Revision.Digest))
+	if err != nil {
 		return DecideResult{}, err
 	}
 	refs := refsOf(r, at.pools)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"time"
+
 	"github.com/a-h/templ"
 
 	"quartermaster/internal/paths"
@@ -75,6 +77,13 @@ func decideStories() []story {
 		}),
 		on("step-up", at("One-time code", paths.StepUp), web.StepUpPage, web.StepUp{What: "to approve 12 GPUs for R-1042", Error: "This code was used already; wait for the next.", Back: paths.RequestDecide("r1"), Window: "10 min", Hidden: []web.Filter{{Name: "reason", Value: nasty}}}),
 		on("step-up-enrol", at("One-time code", paths.StepUp), web.StepUpPage, web.StepUp{What: "to approve 12 GPUs for R-1042", Back: paths.RequestDecide("r1"), Enrol: &web.Enrol{Secret: "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP", QR: []string{"1111111010", "1000001011", "1011101000", "1000001011", "1111111001"}}}),
+		on("step-up-recovery", at("Confirm that it is you", paths.StepUp), web.StepUpPage, web.StepUp{What: "to approve 12 GPUs for R-1042", Back: paths.RequestDecide("r1"), Recovery: true, Error: "This recovery code is not right, or it was used already. Each counts once."}),
+		on("recovery-codes", at("Your recovery codes", paths.StepUp), web.RecoveryCodesPage, web.RecoveryCodes{Go: paths.RequestDecide("r1"), Codes: []string{
+			"ab2d-efgh-jk3m-npqr", "st4v-wxyz-a5cd-efgh", "jk6m-npqr-st7v-wxyz", "aabb-ccdd-eeff-gghh", "b2d4-f6h2-k4m6-p2r4", "t6v2-x4z6-a2c4-e6g2", "i4k6-m2o4-q6s2-u4w6", "y2a4-c6e2-g4i6-k2m4", "o6q2-s4u6-w2y4-a6c2", "e4g6-i2k4-m6o2-q4s6"}}),
+		on("second-factor", at("Your second factor", paths.SecondFactor), web.SecondFactorPage, web.SecondFactor{Enrolled: true, Left: 2, Made: 10, MadeAt: new(ago(400 * time.Hour))}),
+		on("second-factor-none", at("Your second factor", paths.SecondFactor), web.SecondFactorPage, web.SecondFactor{Provider: true}),
+		on("second-factor-confirm", at("Your second factor", paths.SecondFactor), web.SecondFactorPage, web.SecondFactor{Confirm: "codes", Proof: "p"}),
+		on("second-factor-replace", at("Your second factor", paths.SecondFactor), web.SecondFactorPage, web.SecondFactor{Proof: "p", Error: "This is not the code of the new secret. Take the one that the authenticator shows now.", Enrol: &web.Enrol{Secret: "JBSW Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP", QR: []string{"1111111010", "1000001011", "1011101000", "1000001011", "1111111001"}}}),
 		on("request-checks", at("Checks", paths.RequestChecks), func(_ web.Frame, v web.RequestEdit) templ.Component { return web.RequestChecksFragment(v) }, editWrong()),
 	}
 }
