@@ -72,7 +72,7 @@ func (w *Window) Click(name string) {
 // Follow clicks the link whose name matches the pattern.
 func (w *Window) Follow(name string) {
 	w.t.Helper()
-	require.NoError(w.t, w.Page.GetByRole("button", playwright.PageGetByRoleOptions{Name: regexp.MustCompile(name)}).First().Click(), "follow %q", name)
+	require.NoError(w.t, w.Page.GetByRole("link", playwright.PageGetByRoleOptions{Name: regexp.MustCompile(name)}).First().Click(), "follow %q", name)
 }
 
 // See waits until the page's main part shows text.
@@ -104,7 +104,7 @@ func (w *Window) Text() string {
 	return s
 }
 
-// Download clicks the link or button and returns the file it brings.
+// Download clicks the button and returns the file it brings.
 func (w *Window) Download(name string) []byte {
 	w.t.Helper()
 	d, err := w.Page.ExpectDownload(func() error {
