@@ -113,7 +113,7 @@ func diffValue(v *string) web.Figure {
 
 // workloadOf is one job with the scheduler's own words.
 func workloadOf(w fleet.Workload) web.Workload {
-	v := web.Workload{Name: orElse(w.Job, w.Name), Queue: w.Namespace + "/" + w.LocalQueue, Who: w.Submitter, Since: w.CreatedAt, Reason: orElse(w.Message, w.Reason)}
+	v := web.Workload{Name: orElse(w.Job, w.Name), Queue: w.Namespace + "/" + w.LocalQueue, Who: w.Submitter, Since: w.CreatedAt, Reason: w.Why()}
 	if w.State == fleet.Admitted && w.AdmittedAt != nil {
 		v.Since = *w.AdmittedAt
 	}

@@ -31,7 +31,7 @@ func (s *server) clusterConnect(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	in := portal.ConnectInput{Name: f.text("name"), Kind: fleet.Kubernetes, Server: f.text("server"), CA: f.long("ca", maxCA), Token: f.long("token", maxToken), Key: key}
+	in := portal.ConnectInput{Name: f.text("name"), Kind: fleet.Kind(f.text("kind")), Server: f.text("server"), CA: f.long("ca", maxCA), Token: f.long("token", maxToken), Key: key}
 	if len(f.wrong) > 0 {
 		return s.showConnect(w, r, http.StatusUnprocessableEntity, f, key, nil)
 	}
@@ -80,11 +80,12 @@ func (s *server) showConnect(w http.ResponseWriter, r *http.Request, status int,
 			f = kept
 		}
 	}
-	v := web.ClusterConnect{IdempotencyKey: key, Name: f.field("name", "Name", true), Server: f.field("server", "Server", true), CA: f.field("ca", "CA certificate", false), Token: f.field("token", "Token", true), Found: found, Proof: f.values.Get(proofField)}
-	v.Server.Hint, v.Server.Mono = "The API server's https address.", true
-	v.CA.Hint, v.CA.Rows, v.CA.Mono = "PEM. Empty: the system's own authorities.", 6, true
-	v.Token.Type, v.Token.Value, v.Token.Hint = "password", "", "Of the service account that k8s/deploy makes. It is never shown again."
-	named := map[string]bool{"name": true, "server": true, "ca": true, "token": true}
+	v := web.ClusterConnect{IdempotencyKey: key, Name: f.field("name", "Name", true), Kind: f.field("kind", "Scheduler", true), Server: f.field("server", "Server", true), CA: f.field("ca", "CA certificate", false), Token: f.field("token", "Token", true), Found: found, Proof: f.values.Get(proofField)}
+	v.Kind.Options = []web.Option{{Value: string(fleet.Kubernetes), Text: "Kubernetes"}, {Value: string(fleet.Slurm), Text: "Slurm"}}
+	v.Server.Hint, v.Server.Mono = "Kubernetes: the API server's https address. Slurm: slurmctld's host:port, and slurmdbd's after a comma where it is elsewhere.", true
+	v.CA.Hint, v.CA.Rows, v.CA.Mono = "Kubernetes only. PEM. Empty: the system's own authorities.", 6, true
+	v.Token.Type, v.Token.Value, v.Token.Hint = "password", "", "Of the service account that k8s/deploy makes, or what scontrol token prints for the Slurm user. It is never shown again."
+	named := map[string]bool{"name": true, "kind": true, "server": true, "ca": true, "token": true}
 	for _, x := range f.wrong {
 		if !named[x.Name] {
 			v.Errors = append(v.Errors, x.Message)

@@ -91,9 +91,14 @@ func (s *server) clusterFacts(d portal.ClusterDetail) []web.Fact {
 		if x.KueueAPI != "" {
 			kueue = orElse(x.KueueVersion, "version unknown") + ", " + x.KueueAPI
 		}
-		facts = append(facts, web.Fact{Label: "Kueue", Text: kueue}, web.Fact{Label: "can", Text: strings.Join(x.Capabilities, ", ")})
+		if c.Kind != fleet.Slurm {
+			facts = append(facts, web.Fact{Label: "Kueue", Text: kueue})
+		}
+		facts = append(facts, web.Fact{Label: "can", Text: strings.Join(x.Capabilities, ", ")})
 	}
-	facts = append(facts, web.Fact{Label: "root cohort", Text: orElse(c.RootCohort, "none"), Mono: true})
+	if c.Kind != fleet.Slurm {
+		facts = append(facts, web.Fact{Label: "root cohort", Text: orElse(c.RootCohort, "none"), Mono: true})
+	}
 	if c.HasToken {
 		facts = append(facts, web.Fact{Label: "token", Text: "stored encrypted"})
 		if c.TokenSetAt != nil {
@@ -111,7 +116,7 @@ func (s *server) clusterFacts(d portal.ClusterDetail) []web.Fact {
 func foundOf(d fleet.Discovery, pools []portal.PoolState) web.ClusterFound {
 	v := web.ClusterFound{
 		State: web.Badge{Tone: web.Done, Word: "answers"}, Version: d.Version, Nodes: web.Known(int64(d.Nodes)), At: d.At, Lacks: d.Problems,
-		Text: kindWord(d.Kind) + " " + d.Version,
+		Text: kindWord(d.Kind) + " " + d.Version, NoKueue: d.Kind == fleet.Slurm,
 	}
 	if d.KueueAPI != "" {
 		v.Kueue = strings.TrimPrefix(d.KueueVersion+", ", ", ") + d.KueueAPI
@@ -144,10 +149,29 @@ func queueLimits(kind fleet.Kind, q fleet.Queue) []web.FoundLimit {
 	var out []web.FoundLimit
 	owner := orElse(q.Owner, orElse(strings.Join(q.Managers, ", "), "nobody known"))
 	for _, f := range q.Flavors {
+		if kind == fleet.Slurm {
+			out = append(out, accountLimit(q, f))
+			continue
+		}
 		out = append(out, web.FoundLimit{Object: kind.QueueWord() + " " + q.Name, Field: f.Pool.String(), Value: figure(f.Nominal, "not read"), Borrows: borrowing(f.Borrowing), Granted: web.Unknown("not connected yet"), Owner: owner, Tool: q.Owner != ""})
 	}
 	return out
 }
+
+// accountLimit is an account's one number; without it there is no limit, which is not 0.
+func accountLimit(q fleet.Queue, f fleet.FlavorUse) web.FoundLimit {
+	v := web.FoundLimit{Object: fleet.Slurm.QueueWord() + " " + q.Name, Field: f.Pool.String(), Value: figure(f.Nominal, "not read"), Borrows: web.Unknown(noBorrowing), Granted: web.Unknown("not connected yet"), Owner: "nobody known"}
+	if f.Borrowing == nil {
+		v.Value = web.Figure{Value: "no limit"}
+	}
+	if q.Ours {
+		v.Owner = "Quartermaster"
+	}
+	v.Value.Note = strings.Join(append(append([]string{}, f.Notes...), q.Notes...), "; ")
+	return v
+}
+
+const noBorrowing = "an account knows no borrowing"
 
 // borrowing is a queue's borrowingLimit; one that is absent does not limit.
 func borrowing(q *fleet.Quantity) web.Figure {
@@ -164,9 +188,9 @@ func foundLimitOf(l portal.LimitRow, d portal.ClusterDetail) web.FoundLimit {
 	}
 	switch {
 	case l.NoLimit && l.Value.Known && l.Value.Amount.Sign() == 0 && d.Cluster.Kind == fleet.Slurm:
-		v.Value, v.Borrows = web.Figure{Value: "no limit"}, web.Unknown("an account knows no borrowing")
+		v.Value, v.Borrows = web.Figure{Value: "no limit"}, web.Unknown(noBorrowing)
 	case d.Cluster.Kind == fleet.Slurm:
-		v.Borrows = web.Unknown("an account knows no borrowing")
+		v.Borrows = web.Unknown(noBorrowing)
 	case l.NoLimit:
 		v.Borrows = web.Figure{Value: "no limit"}
 	case l.Borrows:

@@ -207,7 +207,7 @@ func (s *server) showAdopt(w http.ResponseWriter, r *http.Request, status int, i
 	}
 	v := web.AdoptView{
 		Action: paths.ClusterAdopt(id), IdempotencyKey: orElse(f.typed("idempotency_key"), newKey()), Cancel: web.Link{Text: "Leave it as it is", Href: paths.Cluster(id)},
-		Queue: f.typed("object"), Proof: f.values.Get(proofField), Project: f.field("project", "Project and environment", true), Namespace: f.field("namespace", "Namespace", false), LocalQueue: f.field("local_queue", "LocalQueue", false),
+		Queue: f.typed("object"), Proof: f.values.Get(proofField), Word: d.Cluster.Kind.QueueWord(), NoQueues: d.Cluster.Kind == fleet.Slurm, Project: f.field("project", "Project and environment", true), Namespace: f.field("namespace", "Namespace", false), LocalQueue: f.field("local_queue", "LocalQueue", false),
 	}
 	v.Project.Options = []web.Option{{Text: "Choose a project and environment"}}
 	for _, p := range d.Projects {

@@ -28,7 +28,7 @@ type ClusterRow struct {
 
 // ClusterConnect is the form for a new cluster. It posts to paths.Clusters:
 //
-//	name, server (https URL), ca (PEM), token, idempotency_key
+//	name, kind (kubernetes, slurm), server (https URL or host:port), ca (PEM), token, idempotency_key
 //	action    test | connect
 //
 // test answers the form again with Found; the token field is never filled again.
@@ -36,6 +36,7 @@ type ClusterConnect struct {
 	IdempotencyKey string
 	Proof          string // of the second factor, once it was given for this form
 	Name           Field
+	Kind           Field
 	Server         Field
 	CA             Field
 	Token          Field
@@ -49,6 +50,7 @@ type ClusterFound struct {
 	Text    string // "Kubernetes 1.35.4 answered in 40 ms", or what went wrong and what to do
 	Version string
 	Kueue   string // "0.17.0, kueue.x-k8s.io/v1beta2"; "" = not installed
+	NoKueue bool   // a scheduler that is not Kubernetes
 	Nodes   Figure
 	Pools   []FoundPool
 	Limits  []FoundLimit

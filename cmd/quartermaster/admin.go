@@ -59,11 +59,11 @@ func withPortal(cmd *cobra.Command, fn func(p *portal.Portal) error) error {
 	if err != nil {
 		return err
 	}
-	store, p, err := newPortal(cmd.Context(), cfg, ring, nil, newLogger(cfg.Log, os.Stderr))
+	_, p, closeAll, err := newPortal(cmd.Context(), cfg, ring, nil, newLogger(cfg.Log, os.Stderr))
 	if err != nil {
 		return err
 	}
-	defer store.Close()
+	defer closeAll()
 	return fn(p)
 }
 
@@ -132,15 +132,15 @@ func printDiff(w io.Writer, d portal.OrgDiff, dryRun bool) error {
 func clusterCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "cluster", Short: "Connect and test clusters"}
 	var in portal.ConnectInput
-	var caFile, tokenFile string
+	var kind, caFile, tokenFile string
 	var testOnly bool
 	connect := &cobra.Command{
 		Use:   "connect NAME",
-		Short: "Connect a Kubernetes cluster, in mode observe",
-		Long:  "Connect a Kubernetes cluster. It is asked who it is first; then it is kept in mode observe. The token is read from a file or from standard input (-), never from the command line.",
+		Short: "Connect a Kubernetes or Slurm cluster, in mode observe",
+		Long:  "Connect a Kubernetes or Slurm cluster. It is asked who it is first; then it is kept in mode observe. The token is read from a file or from standard input (-), never from the command line.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			in.Name, in.Kind = args[0], fleet.Kubernetes
+			in.Name, in.Kind = args[0], fleet.Kind(kind)
 			if caFile != "" {
 				raw, err := os.ReadFile(caFile)
 				if err != nil {
@@ -168,9 +168,10 @@ func clusterCommand() *cobra.Command {
 	}
 	f := connect.Flags()
 	f.StringVar(&in.ID, "id", "", "short name that stays; made from NAME when empty")
-	f.StringVar(&in.Server, "server", "", "https address of the API server")
-	f.StringVar(&caFile, "ca-file", "", "PEM file of the cluster's CA; empty: the system's")
-	f.StringVar(&tokenFile, "token-file", "-", "file with the service account's token; - reads standard input")
+	f.StringVar(&kind, "kind", string(fleet.Kubernetes), "kubernetes or slurm")
+	f.StringVar(&in.Server, "server", "", "https address of the API server; on Slurm slurmctld's host:port, and slurmdbd's after a comma where it is elsewhere")
+	f.StringVar(&caFile, "ca-file", "", "PEM file of a Kubernetes cluster's CA; empty: the system's")
+	f.StringVar(&tokenFile, "token-file", "-", "file with the service account's token, or that of the Slurm user; - reads standard input")
 	f.BoolVar(&testOnly, "test", false, "only ask the cluster who it is; keep nothing")
 	cmd.AddCommand(connect)
 	return cmd
@@ -193,7 +194,11 @@ func readToken(stdin io.Reader, file string) (string, error) {
 
 func printDiscovery(w io.Writer, t portal.Tested) error {
 	d := t.Discovery
-	fmt.Fprintf(w, "%s %s, Kueue %s (%s), %d nodes, answered in %s\n", d.Kind, d.Version, orUnknown(d.KueueVersion), orUnknown(d.KueueAPI), d.Nodes, t.Took.Round(1e6))
+	fmt.Fprintf(w, "%s %s", d.Kind, d.Version)
+	if d.Kind == fleet.Kubernetes {
+		fmt.Fprintf(w, ", Kueue %s (%s)", orUnknown(d.KueueVersion), orUnknown(d.KueueAPI))
+	}
+	fmt.Fprintf(w, ", %d nodes, answered in %s\n", d.Nodes, t.Took.Round(1e6))
 	for _, p := range d.Pools {
 		fmt.Fprintf(w, "pool   %s: %s %s on %d nodes\n", p.Key, p.Capacity, p.Unit, p.Nodes)
 	}
@@ -203,6 +208,10 @@ func printDiscovery(w io.Writer, t portal.Tested) error {
 			owner = fmt.Sprint(q.Managers)
 		}
 		for _, u := range q.Flavors {
+			if d.Kind == fleet.Slurm {
+				fmt.Fprintf(w, "limit  account %s %s: %s, used %s\n", q.Name, u.Pool, accountLimit(u), u.InUse)
+				continue
+			}
 			fmt.Fprintf(w, "limit  ClusterQueue %s %s: %s, managed by %s\n", q.Name, u.Pool, u.Nominal, owner)
 		}
 	}
@@ -213,6 +222,14 @@ func printDiscovery(w io.Writer, t portal.Tested) error {
 		fmt.Fprintf(w, "note   %s\n", problem)
 	}
 	return nil
+}
+
+// accountLimit: an account without a limit is not held to 0.
+func accountLimit(u fleet.FlavorUse) string {
+	if u.Borrowing == nil {
+		return "no limit"
+	}
+	return u.Nominal.String()
 }
 
 func orUnknown(s string) string {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -30,6 +31,7 @@ import (
 	"quartermaster/internal/signin"
 	"quartermaster/jobs"
 	"quartermaster/k8s"
+	"quartermaster/slurm"
 )
 
 // site is one running portal: store, use cases, jobs and pages, wired together.
@@ -54,13 +56,13 @@ type demonstration struct {
 var reach func(point string)
 
 // newPortal opens the store and wires the use cases: what the command line needs
-// as much as serve.
-func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated dialer, log *slog.Logger) (*db.Store, *portal.Portal, error) {
-	store, err := db.Open(ctx, string(cfg.Database.App), db.Options{MaxConns: cfg.Database.Connections, Log: log})
+// as much as serve. Whoever calls it calls closeAll at the end.
+func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated dialer, log *slog.Logger) (store *db.Store, p *portal.Portal, closeAll func(), err error) {
+	store, err = db.Open(ctx, string(cfg.Database.App), db.Options{MaxConns: cfg.Database.Connections, Log: log})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	p := &portal.Portal{
+	p = &portal.Portal{
 		Store: store, Seal: ring.Seal, Open: ring.Open, Log: log, BaseURL: cfg.BaseURL,
 		Now:       func() time.Time { return time.Now().UTC() },
 		NewID:     uuid.NewString,
@@ -68,7 +70,7 @@ func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated
 	}
 	c := &clusters{store: store, open: ring.Open, simulated: simulated, known: map[string]dialled{}}
 	p.Dial, p.Probe = c.dial, c.probe
-	return store, p, nil
+	return store, p, func() { c.close(); store.Close() }, nil
 }
 
 // clusters keeps one client a cluster, so that connections are reused; a changed
@@ -117,16 +119,36 @@ func (c *clusters) dial(ctx context.Context, id string) (fleet.Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.known[id].close()
 	c.known[id] = dialled{stamp, k}
 	return k, nil
 }
 
+// close ends the clients that keep something outside the program.
+func (c *clusters) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.known {
+		k.close()
+	}
+	clear(c.known)
+}
+
+func (d dialled) close() {
+	if k, ok := d.cluster.(io.Closer); ok {
+		_ = k.Close() // a file of its own in the temporary directory; nothing is lost with it
+	}
+}
+
 // probe makes a client; it does not talk to the cluster yet.
 func (c *clusters) probe(_ context.Context, conn portal.Connection) (fleet.Cluster, error) {
-	if conn.Kind != fleet.Kubernetes {
-		return nil, fault.Newf(fault.Invalid, "Clusters of kind %s cannot be connected.", conn.Kind)
+	switch conn.Kind {
+	case fleet.Kubernetes:
+		return k8s.New(k8s.Config{Server: conn.Server, CA: []byte(conn.CA), Token: conn.Token})
+	case fleet.Slurm:
+		return slurm.New(slurm.Config{Server: conn.Server, Token: conn.Token})
 	}
-	return k8s.New(k8s.Config{Server: conn.Server, CA: []byte(conn.CA), Token: conn.Token})
+	return nil, fault.Newf(fault.Invalid, "Clusters of kind %s cannot be connected.", conn.Kind)
 }
 
 // newSite wires everything that serve and dev run.
@@ -140,10 +162,11 @@ func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, d demonstra
 			s.Close()
 		}
 	}()
-	if s.store, s.portal, err = newPortal(ctx, cfg, ring, d.simulated, log); err != nil {
+	var closeAll func()
+	if s.store, s.portal, closeAll, err = newPortal(ctx, cfg, ring, d.simulated, log); err != nil {
 		return nil, err
 	}
-	s.close = append(s.close, func() { s.store.Close() })
+	s.close = append(s.close, closeAll)
 	if err := s.refuseToServe(ctx); err != nil {
 		return nil, err
 	}

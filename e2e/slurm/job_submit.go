@@ -16,7 +16,9 @@ import (
 // Admin runs a command as Slurm's own user, as a site's administrator would by hand.
 func (s *Slurm) Admin(t testing.TB, program string, args ...string) string {
 	t.Helper()
-	out, err := s.command(t.Context(), s.users.slurm, nil, program, args...)
+	ctx, cancel := context.WithTimeout(context.Background(), readyWithin) // also serves a test's clean-up
+	defer cancel()
+	out, err := s.command(ctx, s.users.slurm, nil, program, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,7 @@ func (s *Slurm) cancelAll() {
 		return
 	default:
 	}
-	if s.admin("scancel", "--state=PENDING", "--partition=gpu,big") != nil || s.admin("scancel", "--partition=gpu,big") != nil {
+	if s.admin("scancel", "--state=PENDING") != nil || s.admin("scancel", "--state=RUNNING") != nil {
 		return
 	}
 	_ = s.waitFor("slurmctld", func(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net/url"
 	"regexp"
 	"strings"
@@ -39,6 +40,9 @@ func (p *Portal) probe(ctx context.Context, in ConnectInput) (Tested, error) {
 	remote, err := p.Probe(ctx, Connection{ClusterID: in.ID, Kind: in.Kind, Server: in.Server, CA: in.CA, Token: in.Token})
 	if err != nil {
 		return Tested{}, fmt.Errorf("test connection: %w", err)
+	}
+	if c, ok := remote.(io.Closer); ok {
+		defer c.Close()
 	}
 	d, err := remote.Discover(ctx)
 	if err != nil {
@@ -95,6 +99,9 @@ func (p *Portal) connect(ctx context.Context, actor Actor, in ConnectInput) (Tes
 		now := p.Now()
 		c := Cluster{Cluster: org.Cluster{ID: in.ID, Name: in.Name, Kind: in.Kind, RootCohort: "quartermaster"}, Mode: fleet.Observe,
 			Server: in.Server, HasToken: true, TokenSetAt: &now, Discovery: &tested.Discovery, CreatedAt: now}
+		if in.Kind == fleet.Slurm {
+			c.RootCohort = ""
+		}
 		if known, err := tx.Cluster(ctx, in.ID); err == nil && known.RootCohort != "" {
 			c.RootCohort = known.RootCohort // the organisation file named it before it was connected
 		}
@@ -180,8 +187,9 @@ func share(whole, units fleet.Measure, step int64) fleet.Quantity {
 
 var clusterID = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
-// checkConnection refuses anything but an https address, certificates and a token:
-// nothing that is typed here can name a file, run a program or carry credentials elsewhere.
+// checkConnection refuses anything but an https address, certificates and a token (for
+// Slurm, whose adapter reads the address, a token alone): nothing that is typed here can
+// name a file, run a program or carry credentials elsewhere.
 func checkConnection(in ConnectInput) (ConnectInput, error) {
 	wrong := fault.New(fault.Invalid, "The connection is not complete.")
 	in.Name, in.Server, in.Token = strings.TrimSpace(in.Name), strings.TrimSpace(in.Server), strings.TrimSpace(in.Token)
@@ -189,8 +197,8 @@ func checkConnection(in ConnectInput) (ConnectInput, error) {
 	if in.Kind == "" {
 		in.Kind = fleet.Kubernetes
 	}
-	if in.Kind != fleet.Kubernetes {
-		wrong.At("kind", "Only Kubernetes clusters are connected here.")
+	if in.Kind != fleet.Kubernetes && in.Kind != fleet.Slurm {
+		wrong.At("kind", "Choose Kubernetes or Slurm.")
 	}
 	if in.Name == "" || len([]rune(in.Name)) > 60 {
 		wrong.At("name", "Give the cluster a name of at most 60 characters.")
@@ -201,15 +209,19 @@ func checkConnection(in ConnectInput) (ConnectInput, error) {
 	if !clusterID.MatchString(in.ID) && in.Name != "" {
 		wrong.At("name", "The name has to give an id of at most 40 lower-case letters, digits and hyphens; %q does not.", in.ID)
 	}
+	if in.Token == "" || len(in.Token) > 16<<10 || strings.ContainsFunc(in.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		wrong.At("token", "Paste the token: one line, without spaces.")
+	}
+	if in.Kind == fleet.Slurm {
+		in.CA = "" // Slurm's own protocol has none
+		return in, wrong.OrNil()
+	}
 	u, err := url.Parse(in.Server)
 	if err != nil || u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "" {
 		wrong.At("server", "Write the API server's address, such as https://10.0.0.1:6443.")
 	}
 	if in.CA != "" && !certificates(in.CA) {
 		wrong.At("ca", "Paste the CA certificate as PEM: it begins with -----BEGIN CERTIFICATE-----.")
-	}
-	if in.Token == "" || len(in.Token) > 16<<10 || strings.ContainsFunc(in.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		wrong.At("token", "Paste the token of the service account: one line, without spaces.")
 	}
 	return in, wrong.OrNil()
 }

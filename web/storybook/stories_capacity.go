@@ -80,7 +80,9 @@ func capacityStories() []story {
 	paused.Mode, paused.Paused, paused.PausedText = "enforce", true, "Grace Hopper paused it 2 Dec 2026, 11:58 UTC: maintenance of the control plane."
 	paused.State, paused.StateText = web.Badge{Tone: web.NotKnown, Word: "does not answer"}, "alpha does not answer since 2 Dec 2026, 11:40 UTC: no answer in 5 s"
 	paused.Found, paused.Headroom, paused.Bindings, paused.Waiting = web.ClusterFound{}, nil, nil, nil
-	form := web.ClusterConnect{IdempotencyKey: "k", Name: field("name", "Name", "alpha"), Server: field("server", "Server", "https://alpha.example:6443"), CA: field("ca", "CA certificate", "-----BEGIN CERTIFICATE-----"), Token: field("token", "Token", "")}
+	kind := field("kind", "Scheduler", "kubernetes")
+	kind.Options = []web.Option{{Value: "kubernetes", Text: "Kubernetes"}, {Value: "slurm", Text: "Slurm"}}
+	form := web.ClusterConnect{IdempotencyKey: "k", Name: field("name", "Name", "alpha"), Kind: kind, Server: field("server", "Server", "https://alpha.example:6443"), CA: field("ca", "CA certificate", "-----BEGIN CERTIFICATE-----"), Token: field("token", "Token", "")}
 	form.Server.Type, form.Server.Mono, form.CA.Rows, form.CA.Mono, form.Token.Type = "url", true, 5, true, "password"
 	form.CA.Hint, form.Token.Hint = "PEM. The server's certificate is checked against it and nothing else.", "Of a service account with the role in k8s/deploy."
 	tested := form
