@@ -177,6 +177,11 @@ func fieldLabel(name string) string {
 			return fmt.Sprintf("Pool line %d, %s", n+1, parts[2])
 		}
 	}
+	if len(parts) == 2 && (parts[0] == "grant" || parts[0] == "until") {
+		if n, err := strconv.Atoi(parts[1]); err == nil {
+			return fmt.Sprintf("Pool line %d, %s", n+1, map[string]string{"grant": "granted", "until": "until"}[parts[0]])
+		}
+	}
 	words := strings.ReplaceAll(name, "_", " ")
 	if words == "" {
 		return words

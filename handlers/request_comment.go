@@ -3,6 +3,7 @@ package handlers
 import (
 	"net/http"
 
+	"quartermaster/internal/fault"
 	"quartermaster/internal/portal"
 )
 
@@ -24,11 +25,15 @@ func (s *server) requestComment(w http.ResponseWriter, r *http.Request) error {
 	if text == "" && len(f.wrong) == 0 {
 		f.reject("text", "Write something first.")
 	}
-	if err := f.err(); err != nil {
-		return err
+	if f.err() != nil {
+		return s.showRequest(w, r, http.StatusUnprocessableEntity, n, f)
 	}
 	if _, err := s.Portal.CommentRequest(r.Context(), actorOf(r), portal.CommentInput{Number: n, Text: text, Key: key}); err != nil {
-		return err
+		if fa := fault.As(err); fa != nil && fa.Kind == fault.Invalid {
+			f.take(fa.Fields)
+			return s.showRequest(w, r, http.StatusUnprocessableEntity, n, f)
+		}
+		return s.conflictOr(w, r, err, f.values)
 	}
 	return seeOther(w, r, requestPath(n)+"#comments")
 }

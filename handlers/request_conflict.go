@@ -24,7 +24,7 @@ func (s *server) conflictOr(w http.ResponseWriter, r *http.Request, err error, e
 	noteOf(r).err = err
 	v := web.RequestConflict{
 		Number: requestWord(changed.Number), What: changed.What,
-		Go:   web.Link{Text: "Open " + requestWord(changed.Number) + " as it is now", Href: hereOnly(r)},
+		Go:   web.Link{Text: "Open " + requestWord(changed.Number) + " as it is now", Href: changedPath(r, changed.Number)},
 		Back: web.Link{Text: "Go to Requests", Href: paths.Requests},
 	}
 	if f := fault.As(err); f != nil && v.What == "" {
@@ -38,8 +38,14 @@ func (s *server) conflictOr(w http.ResponseWriter, r *http.Request, err error, e
 	return s.show(w, r, http.StatusConflict, web.RequestConflictPage(f, v))
 }
 
-// hereOnly is the address of this form without its query.
-func hereOnly(r *http.Request) string { return r.URL.Path }
+// changedPath is where the request can be looked at now: the page of this form,
+// save where this form belongs to no page of that request.
+func changedPath(r *http.Request, number int64) string {
+	if strings.HasPrefix(r.URL.Path, requestPath(number)+"/") && r.URL.Path != paths.RequestComment(decimal(number)) {
+		return r.URL.Path
+	}
+	return requestPath(number)
+}
 
 // enteredFacts lists what somebody typed, so that a conflict loses nothing.
 func enteredFacts(values url.Values) []web.Fact {

@@ -107,12 +107,13 @@ func (s *server) saveDraft(w http.ResponseWriter, r *http.Request, q requestForm
 	if err != nil {
 		return s.requestFormFault(w, r, q, v, err)
 	}
-	s.say(r, "Draft "+requestWord(ref.Number)+" saved. Nobody sees it but you until you submit it.")
+	s.say(r, "Draft "+requestWord(ref.Number)+" saved. It waits for nobody until you submit it.")
 	return seeOther(w, r, requestPath(ref.Number))
 }
 
-// saveAndSubmit checks first, so that a form that cannot be submitted leaves no
-// draft behind, then stores the wording and submits exactly that wording.
+// saveAndSubmit looks at the fields first, so that a form with a wrong one leaves no
+// draft behind, then stores the wording and submits exactly that wording. What a check
+// refuses stays a draft: the refused attempt is on its record.
 func (s *server) saveAndSubmit(w http.ResponseWriter, r *http.Request, q requestForm, v web.RequestEdit, keep func(requestForm) (portal.RequestRef, error)) error {
 	pre, err := s.Portal.PreviewRequest(r.Context(), actorOf(r), q.content)
 	if err != nil {

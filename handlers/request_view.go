@@ -19,6 +19,12 @@ func (s *server) requestView(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	return s.showRequest(w, r, http.StatusOK, n, formOf(nil))
+}
+
+// showRequest is the page of request n. comment is a remark that could not be kept,
+// shown again as it was typed, or an empty form.
+func (s *server) showRequest(w http.ResponseWriter, r *http.Request, status int, n int64, comment *form) error {
 	d, err := s.Portal.ViewRequest(r.Context(), actorOf(r), n)
 	if err != nil {
 		return err
@@ -26,7 +32,10 @@ func (s *server) requestView(w http.ResponseWriter, r *http.Request) error {
 	f := s.frame(r, requestWord(n)+" · "+d.Project.Name, web.Link{Text: "Requests", Href: paths.Requests})
 	f.Badge = web.StateBadge(string(d.Request.State))
 	f = markLines(f, d.Lines)
-	return s.render(w, r, web.RequestPage(f, requestViewOf(d, actorOf(r).Person)))
+	v := requestViewOf(d, actorOf(r).Person)
+	v.Comment = comment.field("text", "Comment", true)
+	v.Comment.Rows, v.Comment.Hint = 3, "Everybody who can open this request reads it. It stays."
+	return s.show(w, r, status, web.RequestPage(f, v))
 }
 
 // markLines says in the frame which clusters of the lines are simulated or stale.

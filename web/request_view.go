@@ -39,6 +39,7 @@ type RequestView struct {
 	Again      string // address of a new request prefilled from this one
 	CanComment bool
 	CommentKey string // idempotency key of the comment form
+	Comment    Field  // its text
 }
 
 // Next is what happens next.

@@ -1325,7 +1325,7 @@ func commentsOf(v RequestView, now time.Time) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = FieldOf(Field{Name: "text", Label: "Comment", Rows: 3, Required: true, Hint: "Everybody who can open this request reads it. It stays."}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = FieldOf(v.Comment).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -78,8 +78,8 @@ type devPerson struct {
 }
 
 func (d *devSite) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	d.log = newLogger(config.Log{Level: d.level, Format: "text"}, os.Stderr)
 	dir, err := filepath.Abs(d.dir)
 	if err != nil {
@@ -140,8 +140,15 @@ func (d *devSite) run(ctx context.Context) error {
 	if err := d.fill(ctx, s, cfg); err != nil {
 		return err
 	}
-	return s.serve(ctx, l, d.log, func() error { return d.announce(cfg, owner) })
+	err = s.serve(ctx, l, d.log, func() error { return d.announce(cfg, owner) })
+	if cause := context.Cause(ctx); errors.Is(cause, errDatabaseEnded) {
+		return fmt.Errorf("%w; its log is %s", cause, d.file("postgres.log"))
+	}
+	return err
 }
+
+// errDatabaseEnded ends the demonstration: without its database there is nothing to show.
+var errDatabaseEnded = errors.New("PostgreSQL ended by itself, so everything was stopped. What was committed is kept: start again")
 
 func (d *devSite) file(name string) string { return filepath.Join(d.dir, name) }
 
@@ -166,7 +173,7 @@ func localhost(l net.Listener) string {
 
 // database starts the private PostgreSQL, or takes DATABASE_URL, and migrates it.
 // A server that ends by itself ends the whole demonstration.
-func (d *devSite) database(ctx context.Context, cancel context.CancelFunc) (owner string, stop func(), err error) {
+func (d *devSite) database(ctx context.Context, cancel context.CancelCauseFunc) (owner string, stop func(), err error) {
 	stop = func() {}
 	owner = os.Getenv("DATABASE_URL")
 	if owner == "" {
@@ -183,7 +190,7 @@ func (d *devSite) database(ctx context.Context, cancel context.CancelFunc) (owne
 		go func() {
 			select {
 			case <-server.Done():
-				cancel()
+				cancel(errDatabaseEnded)
 			case <-ctx.Done():
 			}
 		}()

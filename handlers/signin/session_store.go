@@ -8,6 +8,8 @@ import (
 
 	"github.com/alexedwards/scs/postgresstore"
 	"github.com/alexedwards/scs/v2"
+
+	"quartermaster/internal/fault"
 )
 
 // sessionStore is scs's PostgreSQL store with one difference: a session that was
@@ -43,7 +45,7 @@ func (s *sessionStore) FindCtx(ctx context.Context, token string) ([]byte, bool,
 		return nil, false, nil
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("load session: %w", err)
+		return nil, false, unreachable(err, "load session")
 	}
 	if l, ok := ctx.Value(loadedKey{}).(*loaded); ok {
 		l.token = token
@@ -61,16 +63,23 @@ func (s *sessionStore) CommitCtx(ctx context.Context, token string, data []byte,
 		statement = `UPDATE sessions SET data = $2, expiry = $3 WHERE token = $1`
 	}
 	if _, err := s.db.ExecContext(ctx, statement, token, data, expiry); err != nil {
-		return fmt.Errorf("keep session: %w", err)
+		return unreachable(err, "keep session")
 	}
 	return nil
 }
 
 func (s *sessionStore) DeleteCtx(ctx context.Context, token string) error {
 	if _, err := s.db.ExecContext(context.WithoutCancel(ctx), `DELETE FROM sessions WHERE token = $1`, token); err != nil {
-		return fmt.Errorf("end session: %w", err)
+		return unreachable(err, "end session")
 	}
 	return nil
 }
 
 func (s *sessionStore) AllCtx(context.Context) (map[string][]byte, error) { return s.All() }
+
+// unreachable says of an error of the sessions' table what a person can do about it.
+// Three plain statements on one table fail when the database is away, starts or
+// recovers; none of that is a fault of the portal.
+func unreachable(err error, doing string) error {
+	return fmt.Errorf("%s: %w", doing, fault.New(fault.Unavailable, "The database does not answer. Try again in a moment.").Because(err))
+}

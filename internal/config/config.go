@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -128,6 +129,9 @@ func Load(file string, environ []string) (Config, error) {
 		if err := d.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
 			return c, fmt.Errorf("configuration %s: %w", file, err)
 		}
+		if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+			return c, fmt.Errorf("configuration %s holds more than one document: remove the --- lines, what follows them would not count", file)
+		}
 	}
 	if err := c.override(environ); err != nil {
 		return c, err
@@ -235,6 +239,15 @@ func (c Config) Check() error {
 		if _, err := netip.ParsePrefix(p); err != nil {
 			wrong("trusted_proxies: %q is not a network such as 10.0.0.0/8", p)
 		}
+	}
+	if c.Database.Connections < 2 {
+		wrong("database.connections: %d are too few, at least 2", c.Database.Connections)
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
+		wrong("log.level: %q is not one of debug, info, warn, error", c.Log.Level)
+	}
+	if !slices.Contains([]string{"json", "text"}, c.Log.Format) {
+		wrong("log.format: %q is neither json nor text", c.Log.Format)
 	}
 	if c.Poll.Every < time.Second || c.Poll.Timeout <= 0 {
 		wrong("poll: every at least 1s, and a timeout above 0")

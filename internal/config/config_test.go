@@ -37,6 +37,21 @@ func TestUnknownKeysAreRefused(t *testing.T) {
 	require.ErrorContains(t, err, "30s", "says what to write")
 }
 
+// What follows a second --- would not count, so it is not passed over in silence.
+func TestSecondDocumentIsRefused(t *testing.T) {
+	_, err := Load(write(t, "listen: 127.0.0.1:9000\n---\nlog: {level: debug}\n"), nil)
+	require.ErrorContains(t, err, "more than one document")
+}
+
+func TestCheckNamesWrongValues(t *testing.T) {
+	c := Default()
+	c.Database.Connections, c.Log.Level, c.Log.Format = -4, "loud", "xml"
+	err := c.Check()
+	for _, key := range []string{"database.connections", "log.level", "log.format"} {
+		require.ErrorContains(t, err, key)
+	}
+}
+
 func TestSecretsAreNeverPrinted(t *testing.T) {
 	c, err := Load("", []string{"QUARTERMASTER_DATABASE_APP=postgres://u:hunter2@h/d", "QUARTERMASTER_IDENTITY_CLIENT_SECRET=hunter2"})
 	require.NoError(t, err)

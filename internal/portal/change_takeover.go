@@ -38,7 +38,7 @@ func (p *Portal) restart(ctx context.Context, actor Actor, in ChangeInput, t led
 		return Change{}, err
 	}
 	refs := EntryRefs{RequestID: seen.RequestID, ClusterID: seen.ClusterID}
-	out, err := once(ctx, p, actor, useCase, in.Key, func(ctx context.Context, tx Tx) (Change, error) {
+	out, err := once(ctx, p, actor, useCase, in.Key, in, func(ctx context.Context, tx Tx) (Change, error) {
 		c, err := tx.ChangeForUpdate(ctx, in.ChangeID)
 		if err != nil {
 			return Change{}, err

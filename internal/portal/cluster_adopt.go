@@ -29,7 +29,7 @@ func (p *Portal) adopt(ctx context.Context, actor Actor, in AdoptInput) (fleet.B
 		return fleet.Binding{}, err
 	}
 	// A second click gets the first one's result, although its proof is used up.
-	if done, found, err := before[fleet.Binding](ctx, p, actor, "adopt", in.Key); found || err != nil {
+	if done, found, err := before[fleet.Binding](ctx, p, actor, "adopt", in.Key, in); found || err != nil {
 		return done, err
 	}
 	shown := actDigest("adopt", in.ClusterID, in.Queue, in.Namespace, in.LocalQueue, in.ProjectID, in.Environment)
@@ -55,7 +55,7 @@ func (p *Portal) adopt(ctx context.Context, actor Actor, in AdoptInput) (fleet.B
 	if err != nil {
 		return fleet.Binding{}, err
 	}
-	return once(ctx, p, actor, "adopt", in.Key, func(ctx context.Context, tx Tx) (fleet.Binding, error) {
+	return once(ctx, p, actor, "adopt", in.Key, in, func(ctx context.Context, tx Tx) (fleet.Binding, error) {
 		proof, err := p.spendUnlessSystem(ctx, tx, actor, shown)
 		if err != nil {
 			return fleet.Binding{}, err

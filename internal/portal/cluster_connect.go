@@ -75,7 +75,7 @@ func (p *Portal) connect(ctx context.Context, actor Actor, in ConnectInput) (Tes
 		return Tested{}, err
 	}
 	// A second click gets the first one's result, although its proof is used up.
-	if done, found, err := before[Tested](ctx, p, actor, "connect", in.Key); found || err != nil {
+	if done, found, err := before[Tested](ctx, p, actor, "connect", in.Key, in.withoutSecrets()); found || err != nil {
 		return done, err
 	}
 	// Asked before the credentials go anywhere, used up when the cluster is kept.
@@ -91,7 +91,7 @@ func (p *Portal) connect(ctx context.Context, actor Actor, in ConnectInput) (Tes
 	if err != nil {
 		return Tested{}, fmt.Errorf("seal token of cluster %s: %w", in.ID, err)
 	}
-	return once(ctx, p, actor, "connect", in.Key, func(ctx context.Context, tx Tx) (Tested, error) {
+	return once(ctx, p, actor, "connect", in.Key, in.withoutSecrets(), func(ctx context.Context, tx Tx) (Tested, error) {
 		proof, err := p.spendUnlessSystem(ctx, tx, actor, shown)
 		if err != nil {
 			return Tested{}, err

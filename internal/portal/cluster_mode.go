@@ -12,7 +12,7 @@ import (
 // ChangeClusterMode goes one way along observe → plan → enforce, or back, on record.
 // Entering enforce releases what was held; leaving it holds what is not written yet.
 func (p *Portal) ChangeClusterMode(ctx context.Context, actor Actor, in ModeInput) (Cluster, error) {
-	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_mode", string(in.Mode), in.Key, in.Reason, func(c Cluster) (Cluster, error) {
+	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_mode", string(in.Mode), in.Key, in.Reason, in, func(c Cluster) (Cluster, error) {
 		if !in.Mode.Valid() {
 			return c, fault.New(fault.Invalid, "Choose observe, plan or enforce.").At("mode", "Choose observe, plan or enforce.")
 		}
@@ -27,7 +27,7 @@ func (p *Portal) ChangeClusterMode(ctx context.Context, actor Actor, in ModeInpu
 
 // PauseCluster stops writing with one recorded step, or resumes it.
 func (p *Portal) PauseCluster(ctx context.Context, actor Actor, in PauseInput) (Cluster, error) {
-	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_pause", strconv.FormatBool(in.Paused), in.Key, in.Reason, func(c Cluster) (Cluster, error) {
+	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_pause", strconv.FormatBool(in.Paused), in.Key, in.Reason, in, func(c Cluster) (Cluster, error) {
 		c.Paused = in.Paused
 		return c, nil
 	})
@@ -35,8 +35,8 @@ func (p *Portal) PauseCluster(ctx context.Context, actor Actor, in PauseInput) (
 
 // writeCluster changes what may be written to a cluster. Whatever mode or pause held
 // runs again once writing is allowed.
-func (p *Portal) writeCluster(ctx context.Context, actor Actor, id, useCase, to, key, reason string, with func(Cluster) (Cluster, error)) (Cluster, error) {
-	out, err := once(ctx, p, actor, useCase, key, func(ctx context.Context, tx Tx) (Cluster, error) {
+func (p *Portal) writeCluster(ctx context.Context, actor Actor, id, useCase, to, key, reason string, sent any, with func(Cluster) (Cluster, error)) (Cluster, error) {
+	out, err := once(ctx, p, actor, useCase, key, sent, func(ctx context.Context, tx Tx) (Cluster, error) {
 		before, err := tx.Cluster(ctx, id)
 		if err != nil {
 			return Cluster{}, err

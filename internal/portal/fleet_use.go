@@ -65,6 +65,12 @@ type ConnectInput struct {
 	Key    string // idempotency key of the form
 }
 
+// withoutSecrets is what of in may be kept, if only as part of a digest.
+func (in ConnectInput) withoutSecrets() ConnectInput {
+	in.Token = ""
+	return in
+}
+
 // Tested is what a cluster answered.
 type Tested struct {
 	ClusterID string

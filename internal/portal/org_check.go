@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"quartermaster/internal/approval"
 	"quartermaster/internal/fleet"
@@ -51,9 +54,29 @@ func (c *orgCheck) id(section string, i int, id, name string, seen map[string]bo
 		c.add(section, i, id, "id", "is there twice")
 	}
 	seen[id] = true
-	if !hasWords(name) {
-		c.add(section, i, id, "name", "is needed")
+	c.name(section, i, id, name)
+}
+
+// longestName of anything in the file, in characters.
+const longestName = 120
+
+// name checks what pages, the record and the CSV show as a name.
+func (c *orgCheck) name(section string, i int, entry, name string) {
+	switch n := utf8.RuneCountInString(name); {
+	case !hasWords(name):
+		c.add(section, i, entry, "name", "is needed")
+	case n > longestName:
+		c.add(section, i, entry, "name", "has %d characters, at most %d", n, longestName)
+	case !plainText(name):
+		c.add(section, i, entry, "name", "holds characters that cannot be seen; type it again")
 	}
+}
+
+// plainText: no control character, and none that turns the direction of what follows.
+func plainText(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	})
 }
 
 func (c *orgCheck) known(section string, i int, entry, field, value string, among map[string]bool) {
@@ -95,10 +118,19 @@ func checkOrganisation(o Organisation) []orgProblem {
 }
 
 func (c *orgCheck) projects(o Organisation, teams map[string]bool) {
-	seen := map[string]bool{}
+	seen, subjects := map[string]bool{}, map[string]bool{}
+	for _, p := range o.People {
+		subjects[p.Subject] = true
+	}
 	for i, p := range o.Projects {
 		c.id("projects", i, p.ID, p.Name, seen)
 		c.known("projects", i, p.ID, "team", p.TeamID, teams)
+		switch {
+		case p.Owner == "":
+			c.add("projects", i, p.ID, "owner", "is needed: the subject of one of the people")
+		case !subjects[p.Owner]:
+			c.add("projects", i, p.ID, "owner", "there is nobody with the subject %q among the people in the file", p.Owner)
+		}
 		if len(p.Environments) == 0 {
 			c.add("projects", i, p.ID, "environments", "name at least one of %v", org.Environments)
 		}
@@ -123,9 +155,7 @@ func (c *orgCheck) people(o Organisation) {
 			c.add("people", i, p.Subject, "subject", "is there twice")
 		}
 		twice[key] = true
-		if !hasWords(p.Name) {
-			c.add("people", i, p.Subject, "name", "is needed")
-		}
+		c.name("people", i, p.Subject, p.Name)
 		if p.LinkedTo == "" {
 			continue
 		}

@@ -29,7 +29,7 @@ func (p *Portal) ImportOrg(ctx context.Context, actor Actor, o Organisation, dry
 	}
 	for _, w := range o.People {
 		if w.Issuer == "" {
-			return OrgDiff{}, fault.New(fault.Invalid, "The organisation is not right.").At("people "+w.Subject+", issuer", "is needed")
+			return OrgDiff{}, fault.New(fault.Invalid, "The organisation is not right.").At("people "+w.Subject+", issuer", "is needed: here, or once for everybody as identity.issuer of the configuration")
 		}
 	}
 	raw, err := json.Marshal(o)

@@ -29,6 +29,14 @@ func TestDemonstrationOrganisationIsRight(t *testing.T) {
 func TestParseOrganisationNamesMistakes(t *testing.T) {
 	for name, c := range map[string]struct{ file, where, says string }{
 		"empty":             {"", "file", "Name at least one team"},
+		"null":              {"null\n", "file", "Name at least one team"},
+		"no team":           {"units: []\n", "file", "Name at least one team"},
+		"hidden characters": {"teams:\n  - {id: a, name: \"A\\u202E\"}\n", "line 2, teams a, name", "cannot be seen"},
+		"NUL in a name":     {"teams:\n  - {id: a, name: \"A\\0b\"}\n", "line 2, teams a, name", "cannot be seen"},
+		"endless name":      {"teams:\n  - {id: a, name: " + strings.Repeat("a", 5000) + "}\n", "line 2, teams a, name", "at most 120"},
+		"no owner":          {"teams: [{id: a, name: A}]\nprojects:\n  - {id: p, name: P, team: a, environments: [production]}\n", "line 3, projects p, owner", "is needed"},
+		"unknown owner":     {"teams: [{id: a, name: A}]\nprojects:\n  - {id: p, name: P, team: a, owner: x, environments: [production]}\n", "line 3, projects p, owner", "nobody with the subject"},
+		"alias of itself":   {"teams: &a\n  - *a\n", "line 1", "cannot unmarshal"},
 		"unknown key":       {"teams:\n  - {id: a, name: A, colour: red}\n", "line 2", "there is no colour here"},
 		"unknown section":   {"teem: []\n", "line 1", "there is no teem here"},
 		"wrong type":        {"pools:\n  - {id: a, hourly_cents: much}\n", "line 2", "cannot unmarshal"},
@@ -38,7 +46,7 @@ func TestParseOrganisationNamesMistakes(t *testing.T) {
 		"id twice":          {"teams:\n  - {id: a, name: A}\n  - {id: a, name: B}\n", "line 3, teams a, id", "is there twice"},
 		"bad id":            {"teams:\n  - {id: A b, name: A}\n", "line 2, teams A b, id", "lower-case"},
 		"no name":           {"teams:\n  - {id: a, name: ' '}\n", "line 2, teams a, name", "is needed"},
-		"bad environment":   {"teams: [{id: a, name: A}]\nprojects:\n  - {id: p, name: P, team: a, environments: [prod]}\n", "line 3, projects p, environments", `"prod" is not one of`},
+		"bad environment":   {"teams: [{id: a, name: A}]\nprojects:\n  - {id: p, name: P, team: a, owner: o, environments: [prod]}\npeople: [{subject: o, name: O}]\n", "line 3, projects p, environments", `"prod" is not one of`},
 		"bad role":          {"roles:\n  - {group: g, role: king, scope: {kind: organisation}}\n", "line 2, roles g, role", `"king"`},
 		"scope of nothing":  {"roles:\n  - {group: g, role: requester, scope: {kind: team, id: x}}\n", "line 2, roles g, scope", `there is no "x"`},
 		"bad quantity":      {"pools:\n  - {id: a, cpu_per_unit: 1GB}\n", "file", "not an amount"},
@@ -56,6 +64,7 @@ func TestParseOrganisationNamesMistakes(t *testing.T) {
 			assert.Equal(t, c.where, f.Fields[0].Name)
 			assert.Contains(t, f.Fields[0].Message, c.says)
 			assert.NotContains(t, f.Fields[0].Message, "portal.", "no word of Go")
+			assert.NoError(t, f.Cause, "the fields say it all")
 		})
 	}
 }

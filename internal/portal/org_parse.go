@@ -32,6 +32,10 @@ func ParseOrganisation(file []byte) (Organisation, error) {
 		return o, fault.New(fault.Invalid, "The organisation file holds more than one document.").At("file", "Keep everything in one document: remove the --- lines.")
 	}
 	problems := checkOrganisation(o)
+	if len(problems) == 0 && len(o.Teams) == 0 {
+		// It would take every role from everybody.
+		return o, fault.New(fault.Invalid, "The organisation file is empty.").At("file", "Name at least one team.")
+	}
 	if len(problems) == 0 {
 		return o, nil
 	}
@@ -51,10 +55,14 @@ func ParseOrganisation(file []byte) (Organisation, error) {
 var knownType = regexp.MustCompile(` (in|into) (type )?[\w.\[\]*]+$`)
 
 func yamlFault(err error) error {
-	f := fault.New(fault.Invalid, "The organisation file cannot be read.").Because(err)
+	f := fault.New(fault.Invalid, "The organisation file cannot be read.")
 	var types *yaml.TypeError
 	if !errors.As(err, &types) {
-		return f.At("file", "%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		what := strings.TrimPrefix(err.Error(), "yaml: ")
+		if own := fault.As(err); own != nil {
+			what = own.Public
+		}
+		return f.At("file", "%s", what)
 	}
 	for _, line := range types.Errors {
 		where, what, ok := strings.Cut(line, ": ")

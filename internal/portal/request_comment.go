@@ -25,7 +25,7 @@ func (p *Portal) CommentRequest(ctx context.Context, actor Actor, in CommentInpu
 		return RequestRef{}, fault.New(fault.Invalid, "This comment is too long.").At("text", "At most %d characters.", maxComment)
 	}
 	id := p.NewID()
-	ref, err := once(ctx, p, actor, "comment", in.Key, func(ctx context.Context, tx Tx) (RequestRef, error) {
+	ref, err := once(ctx, p, actor, "comment", in.Key, in, func(ctx context.Context, tx Tx) (RequestRef, error) {
 		r, err := tx.Request(ctx, seen.ID)
 		if err != nil {
 			return RequestRef{}, err

@@ -24,7 +24,7 @@ func (p *Portal) DecideRequest(ctx context.Context, actor Actor, in DecideInput)
 	if err != nil {
 		return DecideResult{}, err
 	}
-	out, err := once(ctx, p, actor, "decide", in.Key, func(ctx context.Context, tx Tx) (DecideResult, error) {
+	out, err := once(ctx, p, actor, "decide", in.Key, in, func(ctx context.Context, tx Tx) (DecideResult, error) {
 		r, err := tx.RequestForUpdate(ctx, seen.ID)
 		if err != nil {
 			return DecideResult{}, err
@@ -145,6 +145,7 @@ func (p *Portal) weigh(in DecideInput, at place, c request.Content, granted []ap
 		if why := mustReason(checks); why != "" && !reasoned {
 			err.At("reason", "Say why it is approved all the same: %s.", why)
 		}
+		grantsSomething(err, c, granted)
 		if !in.Acknowledged {
 			for _, l := range at.lowerings(c, granted) {
 				err.At("acknowledge", "%s goes to %s, with %s in use. Confirm that what runs keeps running.", l.PoolName, l.To, l.InUse)
@@ -152,6 +153,20 @@ func (p *Portal) weigh(in DecideInput, at place, c request.Content, granted []ap
 		}
 	}
 	return err.OrNil()
+}
+
+// grantsSomething refuses an approval that gives nothing to somebody who asked for
+// something: that is a rejection, which says its reason and takes nothing away.
+func grantsSomething(err *fault.Error, c request.Content, granted []approval.Granted) {
+	if len(granted) == 0 {
+		return
+	}
+	for i, g := range granted {
+		if g.Amount.Sign() != 0 || i >= len(c.Lines) || c.Lines[i].Asked.Sign() == 0 {
+			return
+		}
+	}
+	err.At("granted."+granted[0].PoolID, "This grants nothing. Reject or return the request, and say why.")
 }
 
 // mustReason names the checks over which an approval needs a reason; "" if none.

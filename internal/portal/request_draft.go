@@ -13,7 +13,7 @@ import (
 func (p *Portal) DraftRequest(ctx context.Context, actor Actor, in DraftInput) (RequestRef, error) {
 	id := p.NewID()
 	refs := EntryRefs{ProjectID: in.Content.ProjectID}
-	ref, err := once(ctx, p, actor, "draft", in.Key, func(ctx context.Context, tx Tx) (RequestRef, error) {
+	ref, err := once(ctx, p, actor, "draft", in.Key, in, func(ctx context.Context, tx Tx) (RequestRef, error) {
 		at, err := p.askable(ctx, tx, actor, in.Content)
 		if err != nil {
 			return RequestRef{}, err

@@ -18,7 +18,7 @@ func (p *Portal) EditRequest(ctx context.Context, actor Actor, in EditInput) (Re
 	if err != nil {
 		return RequestRef{}, err
 	}
-	ref, err := once(ctx, p, actor, "edit", in.Key, func(ctx context.Context, tx Tx) (RequestRef, error) {
+	ref, err := once(ctx, p, actor, "edit", in.Key, in, func(ctx context.Context, tx Tx) (RequestRef, error) {
 		r, err := tx.RequestForUpdate(ctx, seen.ID)
 		if err != nil {
 			return RequestRef{}, err

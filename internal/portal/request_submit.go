@@ -19,7 +19,7 @@ func (p *Portal) SubmitRequest(ctx context.Context, actor Actor, in SubmitInput)
 	if err != nil {
 		return RequestRef{}, err
 	}
-	ref, err := once(ctx, p, actor, "submit", in.Key, func(ctx context.Context, tx Tx) (RequestRef, error) {
+	ref, err := once(ctx, p, actor, "submit", in.Key, in, func(ctx context.Context, tx Tx) (RequestRef, error) {
 		r, err := tx.RequestForUpdate(ctx, seen.ID)
 		if err != nil {
 			return RequestRef{}, err

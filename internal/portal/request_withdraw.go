@@ -16,7 +16,7 @@ func (p *Portal) WithdrawRequest(ctx context.Context, actor Actor, in WithdrawIn
 	if err != nil {
 		return RequestRef{}, err
 	}
-	ref, err := once(ctx, p, actor, "withdraw", in.Key, func(ctx context.Context, tx Tx) (RequestRef, error) {
+	ref, err := once(ctx, p, actor, "withdraw", in.Key, in, func(ctx context.Context, tx Tx) (RequestRef, error) {
 		r, err := tx.RequestForUpdate(ctx, seen.ID)
 		if err != nil {
 			return RequestRef{}, err

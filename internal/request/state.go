@@ -51,6 +51,9 @@ func (s State) Open() bool { return s == Submitted || s == InReview }
 
 // To moves r to state, or returns a Conflict that says where the request stands.
 func (r Request) To(state State, at time.Time) (Request, error) {
+	if r.State == state {
+		return r, fault.Newf(fault.Conflict, "This request is %s already.", state)
+	}
 	if !slices.Contains(next[r.State], state) {
 		return r, fault.Newf(fault.Conflict, "This request is %s, so it cannot become %s.", r.State, state)
 	}

@@ -86,7 +86,7 @@ func requestInReview() web.RequestView {
 		Steps: steps, Checks: checks, Decisions: decisions, Timeline: events, Revision: 2,
 		Revisions: []web.Link{{Text: "1", Href: "?revision=1"}, {Text: "2"}},
 		Comments:  []web.Comment{{Who: "Ada Lovelace", Role: "requester", At: ago(27 * time.Hour), Text: "We can give back 4 A100 from " + nasty}},
-		Decide:    paths.RequestDecide("r1"), CanComment: true, CommentKey: "c1",
+		Decide:    paths.RequestDecide("r1"), CanComment: true, CommentKey: "c1", Comment: web.Field{Name: "text", Label: "Comment", Rows: 3, Required: true},
 	}
 }
 
