@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,11 +67,17 @@ func BenchmarkLarge(b *testing.B) {
 	b.Run("floors", l.floors)
 }
 
+// onlyPage is the beginning of the names of the pages to measure.
+const onlyPage = "QM_BENCH_PAGE"
+
 // pages says how long the server needs for each page: the median and the worst of
 // a few. Whatever runs beside it is in the figures.
 func (l *large) pages(b *testing.B) {
 	fmt.Printf("\n%-34s %10s %10s %6s\n", "page", "median ms", "worst ms", "KiB")
 	for _, x := range l.sights(b) {
+		if !strings.HasPrefix(x.name, os.Getenv(onlyPage)) {
+			continue
+		}
 		var took []time.Duration
 		size := 0
 		for i := range 8 {
