@@ -13,7 +13,8 @@ import (
 
 // ComingOfPools sums, by pool, what was granted to places and is not enforced yet:
 // the newest quota of each that runs or will run, less the limit that was last
-// read. A cut that was not pushed yet counts nothing: what is enforced is still held.
+// read. Grants are found through the lines of their requests, which are indexed by
+// pool. A cut that was not pushed yet counts nothing: what is enforced is still held.
 func (r reader) ComingOfPools(ctx context.Context, pools []string, except portal.PlaceKey, at time.Time) (map[string]fleet.Quantity, error) {
 	var rows []struct {
 		PoolID   string   `db:"pool_id"`
@@ -22,13 +23,13 @@ func (r reader) ComingOfPools(ctx context.Context, pools []string, except portal
 	}
 	err := r.all(ctx, &rows, `
 		SELECT DISTINCT ON (g.pool_id, g.project_id, g.environment) g.pool_id, g.amount, coalesce(u.nominal, '0') AS enforced
-		FROM grant_line g
+		FROM request_line l
+		JOIN grant_line g ON g.request_id = l.request_id AND g.pool_id = l.pool_id
 		JOIN pool p ON p.id = g.pool_id
-		LEFT JOIN grant_end e ON e.grant_id = g.id
 		LEFT JOIN binding b ON b.project_id = g.project_id AND b.environment = g.environment AND b.cluster_id = p.cluster_id
 		LEFT JOIN usage_now u ON u.binding_id = b.id AND u.pool_id = g.pool_id
-		WHERE g.pool_id = ANY($1) AND g.kind <> 'burst' AND (g.project_id, g.environment) <> ($2, $3)
-		  AND (g.ends_at IS NULL OR g.ends_at > $4) AND (e.at IS NULL OR e.at > $4)
+		WHERE l.pool_id = ANY($1) AND g.kind <> 'burst' AND (g.project_id, g.environment) <> ($2, $3)
+		  AND (g.ends_at IS NULL OR g.ends_at > $4) AND NOT EXISTS (SELECT FROM grant_end e WHERE e.grant_id = g.id AND e.at <= $4)
 		ORDER BY g.pool_id, g.project_id, g.environment, g.seq DESC`,
 		pq.Array(pools), except.ProjectID, except.Environment, at)
 	if err != nil {

@@ -37,10 +37,12 @@ func (g grantRow) toDomain() portal.GrantRow {
 		ProjectID: g.ProjectID, Environment: g.Environment, Asked: g.Asked.Quantity, Digest: g.Digest, MadeAt: g.MadeAt.UTC(), EndCause: g.EndCause}
 }
 
-const selectGrant = `
+const grantColumns = `
 	SELECT g.id, g.seq, g.request_id, g.digest, g.project_id, g.environment, g.pool_id, g.kind, g.asked, g.amount, g.starts_at, g.ends_at, g.made_at,
 	       e.at AS ended_at, coalesce(e.cause, '') AS end_cause
-	FROM grant_line g LEFT JOIN grant_end e ON e.grant_id = g.id `
+	`
+
+const selectGrant = grantColumns + `FROM grant_line g LEFT JOIN grant_end e ON e.grant_id = g.id `
 
 // GrantsOfRequest in the order in which they were made.
 func (r reader) GrantsOfRequest(ctx context.Context, requestID string) ([]portal.GrantRow, error) {
@@ -57,7 +59,8 @@ func (r reader) GrantsOfPlace(ctx context.Context, projectID, environment string
 
 // GrantsStanding are those of projects that did not end before at, oldest first.
 func (r reader) GrantsStanding(ctx context.Context, projectIDs []string, at time.Time) ([]portal.GrantRow, error) {
-	return r.grants(ctx, selectGrant+`
+	// Each grant's end is looked up by itself: a join would read all ends there are.
+	return r.grants(ctx, grantColumns+`FROM grant_line g LEFT JOIN LATERAL (SELECT x.at, x.cause FROM grant_end x WHERE x.grant_id = g.id OFFSET 0) e ON true
 		WHERE g.project_id = ANY($1) AND (g.ends_at IS NULL OR g.ends_at > $2) AND (e.at IS NULL OR e.at > $2) ORDER BY g.seq`, pq.Array(projectIDs), at)
 }
 

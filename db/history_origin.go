@@ -25,6 +25,22 @@ func (o origin) or(f *filter) {
 	}
 }
 
+// some is a query for matching ordinals, of each kind of id no more than limit, so
+// that no part reads on when there are enough.
+func (o origin) some(f filter, limit int) (query string, args []any) {
+	var parts []string
+	for _, x := range []struct {
+		condition string
+		ids       []string
+	}{{"e.actor = ANY(?)", o.people}, {"e.project_id = ANY(?)", o.projects}, {"e.request_id = ANY(?::uuid[])", o.requests}} {
+		if len(x.ids) > 0 {
+			parts = append(parts, `(SELECT e.ordinal FROM ledger_entry e WHERE `+x.condition+string(f.conditions)+` LIMIT ?)`)
+			args = append(append(append(args, pq.Array(x.ids)), f.args...), limit)
+		}
+	}
+	return `SELECT FROM (` + strings.Join(parts, ` UNION `) + `) e`, args
+}
+
 // top is a query for the first limit ordinals in order: of each id as many from
 // its own index, of those the first. An OR over the indexes would read all that
 // matches, or the whole record, before it sorts.

@@ -65,10 +65,13 @@ func (r reader) CountEntries(ctx context.Context, q portal.EntryQuery, limit int
 	if err != nil || none {
 		return 0, err
 	}
-	from.or(&f)
+	query, args := `SELECT FROM ledger_entry e WHERE true`+string(f.conditions), f.args
+	if from.count() > 0 {
+		query, args = from.some(f, limit)
+	}
 	var n int
-	query := `SELECT count(*) FROM (SELECT FROM ledger_entry e WHERE true` + string(f.conditions) + ` LIMIT ?) matching`
-	if err := r.get(ctx, &n, "", sqlx.Rebind(sqlx.DOLLAR, query), append(f.args, limit)...); err != nil {
+	query = `SELECT count(*) FROM (` + query + ` LIMIT ?) matching`
+	if err := r.get(ctx, &n, "", sqlx.Rebind(sqlx.DOLLAR, query), append(args, limit)...); err != nil {
 		return 0, fmt.Errorf("count entries: %w", err)
 	}
 	return n, nil

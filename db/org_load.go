@@ -158,6 +158,15 @@ func (r reader) ProjectList(ctx context.Context, teams []string, q portal.Projec
 		pq.Array(teams), q.TeamID, contains(q.Search), q.AfterName, q.AfterID, q.Limit)
 }
 
+// DataClassesOf the projects of teams, in order.
+func (r reader) DataClassesOf(ctx context.Context, teams []string) ([]string, error) {
+	var out []string
+	if err := r.all(ctx, &out, `SELECT DISTINCT c.name FROM project p, unnest(p.data_classes) AS c (name) WHERE p.team_id = ANY($1) ORDER BY c.name`, pq.Array(teams)); err != nil {
+		return nil, fmt.Errorf("load data classes: %w", err)
+	}
+	return out, nil
+}
+
 // Project by id.
 func (r reader) Project(ctx context.Context, id string) (org.Project, error) {
 	var row projectRow

@@ -69,19 +69,33 @@ func (r reader) PeopleHolding(ctx context.Context, role org.Role) ([]org.Person,
 // PeopleHoldingAt returns active people who hold role at one of places: in an
 // organisation of 500 teams a page wants the managers of one.
 func (r reader) PeopleHoldingAt(ctx context.Context, role org.Role, places []org.Place) ([]org.Person, error) {
-	var scopes []string // kind, a space and id
+	return r.people(ctx, selectPerson+holdingAt+`ORDER BY p.name, p.id`, role, org.Everywhere, pq.Array(scopesOf(places)))
+}
+
+// PeopleHoldingNamed are the first of them by name, for a list to choose from.
+func (r reader) PeopleHoldingNamed(ctx context.Context, role org.Role, places []org.Place, search, exceptIdentity string, limit int) ([]org.Person, error) {
+	return r.people(ctx, selectPerson+holdingAt+`AND ($4 = '' OR p.name ILIKE $4) AND p.identity <> $5 ORDER BY p.name, p.id LIMIT $6`,
+		role, org.Everywhere, pq.Array(scopesOf(places)), contains(search), exceptIdentity, limit)
+}
+
+const holdingAt = `
+	WHERE p.active AND p.groups && ARRAY(
+		SELECT m.group_name FROM role_mapping m
+		WHERE m.role = $1 AND (m.scope_kind = $2 OR m.scope_kind || ' ' || m.scope_id = ANY($3))) `
+
+// scopesOf are the scopes that hold at one of places, each as kind, a space and id.
+func scopesOf(places []org.Place) []string {
+	var scopes []string
+	seen := map[string]bool{}
 	for _, at := range places {
 		for kind, id := range map[org.ScopeKind]string{org.UnitScope: at.UnitID, org.TeamScope: at.TeamID, org.ClusterScope: at.ClusterID, org.PoolScope: at.PoolID} {
-			if id != "" {
-				scopes = append(scopes, string(kind)+" "+id)
+			if scope := string(kind) + " " + id; id != "" && !seen[scope] {
+				seen[scope] = true
+				scopes = append(scopes, scope)
 			}
 		}
 	}
-	return r.people(ctx, selectPerson+`
-		WHERE p.active AND p.groups && ARRAY(
-			SELECT m.group_name FROM role_mapping m
-			WHERE m.role = $1 AND (m.scope_kind = $2 OR m.scope_kind || ' ' || m.scope_id = ANY($3)))
-		ORDER BY p.name, p.id`, role, org.Everywhere, pq.Array(scopes))
+	return scopes
 }
 
 // NamesOfSubjects returns the names of active people by their subject.

@@ -64,14 +64,36 @@ const selectPool = `
 // Pools by cluster and name.
 func (r reader) Pools(ctx context.Context) ([]portal.PoolState, error) {
 	var rows []poolRow
-	if err := r.all(ctx, &rows, selectPool+`ORDER BY c.name, c.id, p.name, p.id`); err != nil {
+	if err := r.all(ctx, &rows, selectPool+poolOrder); err != nil {
 		return nil, fmt.Errorf("load pools: %w", err)
 	}
+	return poolStates(rows), nil
+}
+
+const poolOrder = `ORDER BY c.name, c.id, p.name, p.id`
+
+// PoolsNear by cluster and name.
+func (r reader) PoolsNear(ctx context.Context, q portal.PoolQuery) ([]portal.PoolState, error) {
+	var rows []poolRow
+	err := r.all(ctx, &rows, selectPool+`
+		WHERE p.cluster_id = ANY(ARRAY(
+			SELECT unnest($1::text[])
+			UNION SELECT x.cluster_id FROM pool x WHERE x.id = ANY($2)
+			UNION SELECT b.cluster_id FROM binding b WHERE b.project_id = $3 AND ($4 = '' OR b.environment = $4)
+			UNION SELECT x.cluster_id FROM pool x WHERE x.id IN (SELECT g.pool_id FROM grant_line g WHERE g.project_id = $3 AND ($4 = '' OR g.environment = $4))))
+		`+poolOrder, pq.Array(q.ClusterIDs), pq.Array(q.PoolIDs), q.ProjectID, q.Environment)
+	if err != nil {
+		return nil, fmt.Errorf("load pools: %w", err)
+	}
+	return poolStates(rows), nil
+}
+
+func poolStates(rows []poolRow) []portal.PoolState {
 	out := make([]portal.PoolState, 0, len(rows))
 	for _, p := range rows {
 		out = append(out, p.toDomain())
 	}
-	return out, nil
+	return out
 }
 
 // Pool by id.

@@ -2,6 +2,7 @@ package handlers
 
 import (
 	"math/big"
+	"net/http"
 	"strings"
 	"time"
 
@@ -166,6 +167,13 @@ func headroomOfPool(p portal.PoolState) web.Headroom {
 
 func headroomOfRequest(h portal.Headroom) web.Headroom {
 	return headroomOf(headroomSum{unit: h.Unit, capacity: h.Capacity, committed: h.Committed, reserved: h.Reserved, inUse: h.InUse, borrowed: h.Borrowed, adds: h.Adds, at: h.At, stale: h.Stale})
+}
+
+// foldTable lets a page show the newest readings of a chart's table, and all of
+// them at ?table= of that chart alone.
+func foldTable(r *http.Request, c web.Chart) web.Chart {
+	c.All, c.Whole = address(r, "table", c.ID)+"#"+c.Anchor(), r.URL.Query().Get("table") == c.ID
+	return c
 }
 
 // samplesChart draws what was sampled of one pool; total adds the pool's capacity.

@@ -67,6 +67,7 @@ func (s *server) poolView(w http.ResponseWriter, r *http.Request) error {
 	}
 	v.Chart = samplesChart("use", units(p.Unit)+" of "+p.Name, units(p.Unit), d.From, d.To, d.Samples)
 	v.Chart.Ranges = rangeTabs(length, func(x portal.Range) string { return address(r, "range", string(x)) + "#use" })
+	v.Chart = foldTable(r, v.Chart)
 	v.Chart.Empty = "Nothing was read in this period. The next poll is due within " + web.Span(s.PollEvery) + "."
 	for _, x := range d.Pending {
 		v.Pending = append(v.Pending, workloadOf(x))

@@ -36,6 +36,7 @@ func (s *server) projectView(w http.ResponseWriter, r *http.Request) error {
 	v.Ranges = rangeTabs(length, func(x portal.Range) string { return address(r, "range", string(x)) + "#use" })
 	for _, c := range d.Charts {
 		chart := samplesChart("use-"+c.Environment+"-"+c.PoolID, c.PoolName+", "+c.Environment, units(c.Unit), d.From, d.To, c.Samples)
+		chart = foldTable(r, chart)
 		chart.Empty = "Nothing was read in this period. The next poll is due within " + web.Span(s.PollEvery) + "."
 		v.Charts = append(v.Charts, chart)
 	}

@@ -151,16 +151,10 @@ func (q requestForm) fill(v *web.RequestEdit, c portal.Choices) {
 	for _, p := range c.Projects {
 		v.Project.Options = append(v.Project.Options, web.Option{Value: p.ID, Text: p.Name + " · " + nameOr(c.Teams, p.TeamID)})
 	}
+	v.ProjectFind = q.find("project_find", "Find a project", "projects", c.MoreProjects, len(c.Projects))
 	environments, classes := project.Environments, project.DataClasses
 	if project.ID == "" {
-		environments = org.Environments
-		for _, p := range c.Projects {
-			for _, class := range p.DataClasses {
-				if !slices.Contains(classes, class) {
-					classes = append(classes, class)
-				}
-			}
-		}
+		environments, classes = org.Environments, c.Classes
 	}
 	v.Environment = q.choice("environment", "Environment", environments)
 	v.DataClass = q.choice("data_class", "Data class", classes)
@@ -171,11 +165,15 @@ func (q requestForm) fill(v *web.RequestEdit, c portal.Choices) {
 	v.RuntimeHours.Type, v.RuntimeHours.Unit, v.RuntimeHours.Min, v.RuntimeHours.Max = "number", "hours", "1", "8760"
 	v.Justification = q.field("justification", "Justification", true)
 	v.Justification.Rows, v.Justification.Hint = 5, "Why this much, and what happens without it."
-	if len(c.People) > 0 {
+	if len(c.People) > 0 || q.typed("person_find") != "" {
+		v.PersonFind = q.find("person_find", "Find a person", "people", c.MorePeople, len(c.People))
 		v.OnBehalfOf = q.field("on_behalf_of", "On behalf of", false)
 		v.OnBehalfOf.Options = []web.Option{{Text: "Myself"}}
 		for _, p := range c.People {
 			v.OnBehalfOf.Options = append(v.OnBehalfOf.Options, web.Option{Value: p.ID, Text: p.Name})
+		}
+		if id := v.OnBehalfOf.Value; id != "" && !slices.ContainsFunc(c.People, func(p portal.PersonName) bool { return p.ID == id }) {
+			v.OnBehalfOf.Options = append(v.OnBehalfOf.Options, web.Option{Value: id, Text: "the person chosen before (no requester here)"})
 		}
 	}
 	v.MaxLines = maxLines
@@ -196,6 +194,25 @@ func (q requestForm) fill(v *web.RequestEdit, c portal.Choices) {
 			v.Errors = append(v.Errors, w.Message)
 		}
 	}
+}
+
+// find is the search beside a list that is too long to choose from; none when the
+// list is whole.
+func (q requestForm) find(name, label, noun string, more bool, listed int) web.Field {
+	if !more && q.typed(name) == "" {
+		return web.Field{}
+	}
+	f := q.field(name, label, false)
+	f.Type = "search"
+	switch {
+	case more:
+		f.Hint = "The list above has the first " + strconv.Itoa(listed) + " " + noun + ". Write a part of a name to find others."
+	case listed == 0:
+		f.Hint = "No " + noun + " with this in their name."
+	default:
+		f.Hint = "The list above has every match. Empty this to list others."
+	}
+	return f
 }
 
 func (q requestForm) projectIn(c portal.Choices) org.Project {

@@ -18,7 +18,7 @@ import (
 func (s *server) requestNew(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	values, prefilled := url.Values{}, ""
-	for _, name := range []string{"project", "environment", "data_class"} {
+	for _, name := range []string{"project", "environment", "data_class", "project_find", "person_find"} {
 		values.Set(name, q.Get(name))
 	}
 	values.Set("line.0.pool", q.Get("pool"))
@@ -183,7 +183,8 @@ func (s *server) showRequestForm(w http.ResponseWriter, r *http.Request, status 
 
 // fillRequestForm asks the portal what it would say, and writes fields, figures and checks.
 func (s *server) fillRequestForm(r *http.Request, q *requestForm, v *web.RequestEdit, strict bool) error {
-	choices, err := s.Portal.RequestChoices(r.Context(), actorOf(r))
+	choices, err := s.Portal.RequestChoices(r.Context(), actorOf(r), portal.ChoiceQuery{
+		Project: q.text("project_find"), Person: q.text("person_find"), ProjectID: q.content.ProjectID, PersonID: q.content.BeneficiaryID})
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ type UseCases interface {
 	portal.RecordUse
 	portal.FleetUse
 	// RequestChoices are the projects, pools and people that actor may name in a request.
-	RequestChoices(ctx context.Context, actor portal.Actor) (portal.Choices, error)
+	RequestChoices(ctx context.Context, actor portal.Actor, q portal.ChoiceQuery) (portal.Choices, error)
 	// CountApprovals counts what waits for actor, up to limit.
 	CountApprovals(ctx context.Context, actor portal.Actor, limit int) (int, error)
 	// RecordRefusal puts on record that actor tried what the roles do not open.

@@ -29,5 +29,7 @@ type Chart struct {
 	Gap    time.Duration // 0: four times the median distance
 	Ranges []Tab         // 24 h / 7 d / 30 d
 	Series []Series
+	All    string // address of this page with the whole table of this chart; "": it is always whole
+	Whole  bool   // the table is whole and open
 	Empty  string // said where no point is known: "No poll yet: the first is due within 30 s"
 }

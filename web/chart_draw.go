@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/a-h/templ"
 )
 
 // The plot's inner box: 1000 wide in its own units, pixels in height.
@@ -69,7 +71,7 @@ func (c Chart) draw() drawing {
 	d.ticks = c.timeTicks()
 	for _, s := range c.Series {
 		drawn := drawnSeries{kind: s.Kind}
-		var line, area strings.Builder
+		var line, area path
 		for _, run := range runs(s.Points, gap) {
 			for i, p := range run {
 				x, y := c.x(p.At), plotHeight*(1-p.Value/top)
@@ -78,30 +80,47 @@ func (c Chart) draw() drawing {
 				}
 				switch {
 				case i == 0:
-					fmt.Fprintf(&line, "M%s %s", num(x), num(y))
-					fmt.Fprintf(&area, "M%s %sL%s %s", num(x), num(plotHeight), num(x), num(y))
+					line.to('M', x, y)
+					area.to('M', x, plotHeight)
+					area.to('L', x, y)
 				case s.stepped():
-					fmt.Fprintf(&line, "H%sV%s", num(x), num(y))
-					fmt.Fprintf(&area, "H%sV%s", num(x), num(y))
+					line.to('H', x)
+					line.to('V', y)
+					area.to('H', x)
+					area.to('V', y)
 				default:
-					fmt.Fprintf(&line, "L%s %s", num(x), num(y))
-					fmt.Fprintf(&area, "L%s %s", num(x), num(y))
+					line.to('L', x, y)
+					area.to('L', x, y)
 				}
 			}
 			if len(run) == 1 { // one reading has no length: a short line shows it
-				fmt.Fprintf(&line, "h%s", num(lonelyWidth))
-				fmt.Fprintf(&area, "h%s", num(lonelyWidth))
+				line.to('h', lonelyWidth)
+				area.to('h', lonelyWidth)
 			}
-			fmt.Fprintf(&area, "V%sZ", num(plotHeight))
+			area.to('V', plotHeight)
+			area.to('Z')
 		}
-		drawn.line = line.String()
+		drawn.line = string(line)
 		if s.Kind == "in-use" {
-			drawn.area = area.String()
+			drawn.area = string(area)
 		}
 		d.gaps = d.gaps || len(runs(s.Points, gap)) > 1
 		d.series = append(d.series, drawn)
 	}
 	return d
+}
+
+// path is the d of an SVG path.
+type path []byte
+
+func (p *path) to(command byte, numbers ...float64) {
+	*p = append(*p, command)
+	for i, v := range numbers {
+		if i > 0 {
+			*p = append(*p, ' ')
+		}
+		*p = appendNum(*p, v)
+	}
 }
 
 // runs cuts points where one is unknown or the next is further off than gap.
@@ -221,7 +240,35 @@ func (c Chart) summary() string {
 	for _, s := range c.Series {
 		last = append(last, s.Name+" "+s.last())
 	}
-	return c.Title + ". Last: " + strings.Join(last, ", ") + " " + c.Unit + ". The table below has every value."
+	return c.Title + ". Last: " + strings.Join(last, ", ") + " " + c.Unit + ". The table below has the values."
+}
+
+// Anchor is the element id of a chart.
+func (c Chart) Anchor() string {
+	if c.ID == "" {
+		return ""
+	}
+	return "chart-" + c.ID
+}
+
+func (c Chart) anchor() templ.Attributes {
+	if c.ID == "" {
+		return nil
+	}
+	return templ.Attributes{"id": c.Anchor()}
+}
+
+// rowsShown is how many of the newest readings stand in a table that has a link to all.
+const rowsShown = 48
+
+// shown are the rows of the table, and how many there are in all.
+func (c Chart) shown() (rows []chartRow, all int) {
+	rows = c.rows()
+	all = len(rows)
+	if c.All != "" && !c.Whole {
+		rows = rows[:min(all, rowsShown)]
+	}
+	return rows, all
 }
 
 type chartRow struct {
@@ -256,4 +303,8 @@ func (c Chart) rows() []chartRow {
 	return rows
 }
 
-func num(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
+func num(v float64) string { return string(appendNum(nil, v)) }
+
+func appendNum(to []byte, v float64) []byte {
+	return strconv.AppendFloat(to, math.Round(v*10)/10, 'f', -1, 64)
+}

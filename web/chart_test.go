@@ -36,3 +36,24 @@ func TestAChartWithoutReadingsSaysSo(t *testing.T) {
 	require.Contains(t, html(t, ChartOf(Chart{Empty: "No poll yet: the first is due within 30 s"})), "No poll yet")
 	require.NotContains(t, html(t, ChartOf(Chart{})), "<path")
 }
+
+// A long table shows the newest readings and says how many there are; nothing is dropped silently.
+func TestALongTableIsCutWithALinkToAll(t *testing.T) {
+	from := time.Date(2026, 12, 2, 14, 0, 0, 0, time.UTC)
+	values := make([]float64, 300)
+	for i := range values {
+		values[i] = float64(i + 1000)
+	}
+	c := Chart{ID: "use", From: from, To: from.Add(300 * time.Minute), Unit: "GPUs", Series: []Series{{Name: "in use", Kind: "in-use", Points: points(from, values...)}}, All: "/p?table=use#chart-use"}
+	page := html(t, ChartOf(c))
+	require.Equal(t, 1+48, strings.Count(page, "<tr>"))
+	require.Contains(t, page, "1,299", "the newest")
+	require.Contains(t, page, "The newest 48 of 300 readings.")
+	require.Contains(t, page, `<a href="/p?table=use#chart-use">All 300 readings</a>`)
+
+	c.Whole = true
+	page = html(t, ChartOf(c))
+	require.Equal(t, 1+300, strings.Count(page, "<tr>"))
+	require.Contains(t, page, "<details class=\"fold\" open>")
+	require.NotContains(t, page, "The newest")
+}

@@ -7,6 +7,7 @@ import "github.com/a-h/templ"
 //
 //	project, environment, data_class, workload_type, purpose, runtime_hours,
 //	justification, on_behalf_of
+//	project_find, person_find   a part of a name: what the two lists offer
 //	lines               how many lines follow
 //	line.N.pool         pool id           (N from 0)
 //	line.N.asked        whole number of units, the absolute figure asked for
@@ -38,6 +39,8 @@ type RequestEdit struct {
 	RuntimeHours  Field
 	Justification Field
 	OnBehalfOf    Field // Options; empty choice = for myself; no Options hides it
+	ProjectFind   Field // searches what Project offers; no name hides it
+	PersonFind    Field // the same for OnBehalfOf
 
 	Lines    []RequestEditLine
 	MaxLines int // 0: 20

@@ -64,14 +64,8 @@ func (p *Portal) ViewCluster(ctx context.Context, actor Actor, id string) (Clust
 	}
 	_, why := p.manages(actor, id)
 	d.MayManage = why == nil
-	pools, err := p.Store.Pools(ctx)
-	if err != nil {
+	if d.Pools, err = p.Store.PoolsNear(ctx, PoolQuery{ClusterIDs: []string{id}}); err != nil {
 		return d, err
-	}
-	for _, s := range pools {
-		if s.ClusterID == id {
-			d.Pools = append(d.Pools, s)
-		}
 	}
 	if d.MayManage {
 		if d.Projects, err = p.Store.Projects(ctx, nil); err != nil {

@@ -17,6 +17,8 @@ type Org interface {
 	PeopleHolding(ctx context.Context, role org.Role) ([]org.Person, error)
 	// PeopleHoldingAt returns those of them who hold it at one of places.
 	PeopleHoldingAt(ctx context.Context, role org.Role, places []org.Place) ([]org.Person, error)
+	// PeopleHoldingNamed returns the first of them by name whose name holds search, but not the one of an identity.
+	PeopleHoldingNamed(ctx context.Context, role org.Role, places []org.Place, search, exceptIdentity string, limit int) ([]org.Person, error)
 	// People returns everybody by name; after is the last name+id of the page before.
 	People(ctx context.Context, q PeopleQuery) ([]org.Person, error)
 	PeopleByID(ctx context.Context, ids []string) (map[string]org.Person, error)
@@ -31,11 +33,15 @@ type Org interface {
 	// Projects of the given teams; teams nil = all.
 	Projects(ctx context.Context, teams []string) ([]org.Project, error)
 	Project(ctx context.Context, id string) (org.Project, error)
+	// DataClassesOf are those that any project of the teams may use.
+	DataClassesOf(ctx context.Context, teams []string) ([]string, error)
 	// ProjectsByID returns those of ids that exist.
 	ProjectsByID(ctx context.Context, ids []string) (map[string]org.Project, error)
 	// ProjectList is one page of the given teams' projects that fit q, by name; teams nil = all.
 	ProjectList(ctx context.Context, teams []string, q ProjectQuery) ([]org.Project, error)
 	Pools(ctx context.Context) ([]PoolState, error)
+	// PoolsNear are those of the clusters that q touches: a page of one place does not read all.
+	PoolsNear(ctx context.Context, q PoolQuery) ([]PoolState, error)
 	Pool(ctx context.Context, id string) (PoolState, error)
 }
 
@@ -45,6 +51,14 @@ type PeopleQuery struct {
 	AfterName string
 	AfterID   string
 	Limit     int
+}
+
+// PoolQuery names clusters: by id, by one of their pools, or by a place that is
+// bound there or was ever granted something there.
+type PoolQuery struct {
+	ClusterIDs, PoolIDs []string
+	ProjectID           string
+	Environment         string // "": each of the project
 }
 
 // PoolState is a pool with what was last observed of it.

@@ -24,9 +24,6 @@ type lineLoad struct {
 func (p *Portal) loadLines(ctx context.Context, q BindingQuery) (lineLoad, error) {
 	l := lineLoad{now: p.Now(), bindings: map[string][]fleet.Binding{}, usage: map[string][]UsageRow{}, grants: map[PlaceKey][]GrantRow{}}
 	var err error
-	if l.pools, err = p.Store.Pools(ctx); err != nil {
-		return l, err
-	}
 	if l.teams, _, err = teamNames(ctx, p.Store); err != nil {
 		return l, err
 	}
@@ -36,12 +33,17 @@ func (p *Portal) loadLines(ctx context.Context, q BindingQuery) (lineLoad, error
 	}
 	ids := make([]string, 0, len(bindings))
 	projects := make([]string, 0, len(bindings))
+	clusters := make([]string, 0, len(bindings))
 	for _, b := range bindings {
 		if l.bindings[b.ProjectID] == nil {
 			projects = append(projects, b.ProjectID)
 		}
 		l.bindings[b.ProjectID] = append(l.bindings[b.ProjectID], b)
 		ids = append(ids, b.ID)
+		clusters = append(clusters, b.ClusterID)
+	}
+	if l.pools, err = p.Store.PoolsNear(ctx, PoolQuery{ClusterIDs: clusters, ProjectID: q.ProjectID, Environment: q.Environment}); err != nil {
+		return l, err
 	}
 	if l.bases, err = p.Store.BaselinesOf(ctx, ids); err != nil {
 		return l, err

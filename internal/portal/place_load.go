@@ -12,7 +12,7 @@ import (
 )
 
 // place is what the portal knows of one project and environment: who it belongs
-// to, the pools there are, and what it holds and uses of them.
+// to, the pools it has to do with, and what it holds and uses of them.
 type place struct {
 	project  org.Project
 	team     org.Team
@@ -26,13 +26,13 @@ type place struct {
 
 // place loads what is known of the project and environment of c, and of its pools.
 func (p *Portal) place(ctx context.Context, r Reader, c request.Content) (place, error) {
-	at, err := loadPlace(ctx, r, c.ProjectID, c.Environment)
-	if err != nil {
-		return at, err
-	}
 	var pools []string
 	for _, l := range c.Lines {
 		pools = append(pools, l.PoolID)
+	}
+	at, err := loadPlace(ctx, r, c.ProjectID, c.Environment, pools)
+	if err != nil {
+		return at, err
 	}
 	if len(pools) == 0 {
 		return at, nil
@@ -47,7 +47,8 @@ func (at place) committed(poolID string) fleet.Measure {
 	return at.pools[poolID].Nominal.Add(fleet.Known(at.coming[poolID]))
 }
 
-func loadPlace(ctx context.Context, r Reader, projectID, environment string) (place, error) {
+// loadPlace knows named pools and all pools of the clusters that the place has to do with.
+func loadPlace(ctx context.Context, r Reader, projectID, environment string, named []string) (place, error) {
 	at := place{pools: map[string]PoolState{}, usage: map[string]UsageRow{}, bindings: map[string]fleet.Binding{}, read: map[string]bool{}}
 	var err error
 	if at.project, err = r.Project(ctx, projectID); err != nil {
@@ -56,7 +57,7 @@ func loadPlace(ctx context.Context, r Reader, projectID, environment string) (pl
 	if at.team, err = r.Team(ctx, at.project.TeamID); err != nil {
 		return at, fmt.Errorf("team of project %s: %w", projectID, err)
 	}
-	if at.poolList, err = r.Pools(ctx); err != nil {
+	if at.poolList, err = r.PoolsNear(ctx, PoolQuery{PoolIDs: named, ProjectID: projectID, Environment: environment}); err != nil {
 		return at, fmt.Errorf("pools: %w", err)
 	}
 	for _, s := range at.poolList {

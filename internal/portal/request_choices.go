@@ -1,7 +1,6 @@
 package portal
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -9,65 +8,106 @@ import (
 	"quartermaster/internal/org"
 )
 
+// choicesShown is how many projects and how many people a form offers at once.
+const choicesShown = 100
+
+// ChoiceQuery narrows what a request form offers, by a part of a name. What is
+// chosen already stays on offer.
+type ChoiceQuery struct {
+	Project, Person     string // searched for
+	ProjectID, PersonID string // chosen
+}
+
 // Choices are what a request form offers.
 type Choices struct {
 	Projects []org.Project
 	Teams    map[string]string // names by id, of the projects' teams
 	Pools    []PoolState
 	People   []PersonName // on whose behalf one may ask: requesters of the same teams
+	Classes  []string     // of data, of all projects that may be named
+	// There are more than are listed.
+	MoreProjects, MorePeople bool
 }
 
 // RequestChoices are the projects, pools and people that actor may name in a request.
-func (p *Portal) RequestChoices(ctx context.Context, actor Actor) (Choices, error) {
-	ids, all := actor.Person.Teams()
-	if !all && ids == nil {
-		ids = []string{} // no team, not every team
-	}
+func (p *Portal) RequestChoices(ctx context.Context, actor Actor, q ChoiceQuery) (Choices, error) {
 	out := Choices{Teams: map[string]string{}}
 	teams, err := p.Store.Teams(ctx)
 	if err != nil {
 		return out, err
 	}
-	asks := func(at org.Place, who org.Person) bool {
-		_, requester := who.Holding(org.Requester, at)
-		_, manager := who.Holding(org.TeamManager, at)
-		return requester || manager
-	}
 	places := map[string]org.Place{}
 	for _, t := range teams {
-		if at := (org.Place{UnitID: t.UnitID, TeamID: t.ID}); asks(at, actor.Person) {
+		if at := (org.Place{UnitID: t.UnitID, TeamID: t.ID}); asksAt(actor.Person, at) {
 			places[t.ID], out.Teams[t.ID] = at, t.Name
-		}
-	}
-	projects, err := p.Store.Projects(ctx, ids)
-	if err != nil {
-		return out, err
-	}
-	for _, project := range projects {
-		if _, ok := places[project.TeamID]; ok {
-			out.Projects = append(out.Projects, project)
 		}
 	}
 	if out.Pools, err = p.Store.Pools(ctx); err != nil {
 		return out, err
 	}
-	people, err := p.Store.PeopleHoldingAt(ctx, org.Requester, slices.Collect(maps.Values(places)))
-	if err != nil {
+	ids := slices.Sorted(maps.Keys(places))
+	if out.Classes, err = p.Store.DataClassesOf(ctx, ids); err != nil {
 		return out, err
 	}
-	for _, who := range people {
-		if who.ID == actor.Person.ID || who.Identity == actor.Person.Identity {
-			continue
+	if err := p.projectChoices(ctx, q, ids, &out); err != nil {
+		return out, err
+	}
+	return out, p.personChoices(ctx, actor, q, slices.Collect(maps.Values(places)), &out)
+}
+
+func asksAt(who org.Person, at org.Place) bool {
+	_, requester := who.Holding(org.Requester, at)
+	_, manager := who.Holding(org.TeamManager, at)
+	return requester || manager
+}
+
+// projectChoices are the first that fit, by name, behind the one that is chosen.
+func (p *Portal) projectChoices(ctx context.Context, q ChoiceQuery, teams []string, out *Choices) error {
+	if teams == nil {
+		teams = []string{} // no team, not every team
+	}
+	found, err := p.Store.ProjectList(ctx, teams, ProjectQuery{Search: q.Project, Limit: choicesShown + 1})
+	if err != nil {
+		return err
+	}
+	out.MoreProjects = len(found) > choicesShown
+	out.Projects = found[:min(len(found), choicesShown)]
+	if q.ProjectID == "" || slices.ContainsFunc(out.Projects, func(x org.Project) bool { return x.ID == q.ProjectID }) {
+		return nil
+	}
+	chosen, err := p.Store.ProjectsByID(ctx, []string{q.ProjectID})
+	if err != nil {
+		return err
+	}
+	if x, ok := chosen[q.ProjectID]; ok && slices.Contains(teams, x.TeamID) {
+		out.Projects = append([]org.Project{x}, out.Projects...)
+	}
+	return nil
+}
+
+// personChoices are the first that fit, by name, behind the one that is chosen.
+func (p *Portal) personChoices(ctx context.Context, actor Actor, q ChoiceQuery, places []org.Place, out *Choices) error {
+	people, err := p.Store.PeopleHoldingNamed(ctx, org.Requester, places, q.Person, actor.Person.Identity, choicesShown+1)
+	if err != nil {
+		return err
+	}
+	out.MorePeople = len(people) > choicesShown
+	people = people[:min(len(people), choicesShown)]
+	if q.PersonID != "" && !slices.ContainsFunc(people, func(x org.Person) bool { return x.ID == q.PersonID }) {
+		chosen, err := p.Store.PeopleByID(ctx, []string{q.PersonID})
+		if err != nil {
+			return err
 		}
-		for _, at := range places {
-			if asks(at, who) {
-				out.People = append(out.People, PersonName{who.ID, who.Name})
-				break
-			}
+		if x, ok := chosen[q.PersonID]; ok {
+			people = append([]org.Person{x}, people...)
 		}
 	}
-	slices.SortFunc(out.People, func(a, b PersonName) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
-	return out, nil
+	for _, who := range people {
+		if who.ID != actor.Person.ID && who.Identity != actor.Person.Identity && slices.ContainsFunc(places, func(at org.Place) bool { return asksAt(who, at) }) {
+			out.People = append(out.People, PersonName{who.ID, who.Name})
+		}
+	}
+	return nil
 }
 
 // CountApprovals counts what waits for actor, up to limit.

@@ -26,7 +26,7 @@ func (p *Portal) EditRequest(ctx context.Context, actor Actor, in EditInput) (Re
 		if err := p.sees(ctx, tx, actor, r); err != nil {
 			return RequestRef{}, err
 		}
-		before, err := loadPlace(ctx, tx, r.Revision.Content.ProjectID, "")
+		before, err := loadPlace(ctx, tx, r.Revision.Content.ProjectID, "", nil)
 		if err != nil {
 			return RequestRef{}, err
 		}
