@@ -187,5 +187,7 @@ func (s *server) showDecide(w http.ResponseWriter, r *http.Request, status int, 
 	frame := s.frame(r, "Decide "+requestWord(n), web.Link{Text: "Approvals", Href: paths.Approvals}, requestLink(n))
 	frame.Badge = web.StateBadge(string(d.Detail.Request.State))
 	frame = markLines(frame, d.Detail.Lines)
-	return s.show(w, r, status, web.RequestDecidePage(frame, decideViewOf(d, f, frame.Now)))
+	v := decideViewOf(d, f, frame.Now)
+	v.Chart = foldTable(r, v.Chart)
+	return s.show(w, r, status, web.RequestDecidePage(frame, v))
 }
