@@ -11,9 +11,8 @@ import (
 	"quartermaster/web"
 )
 
-// refusal is a 403 of the gate: it knows which roles would open the page.
+// refusal is a 403 of the gate, which says which roles would open the page.
 type refusal struct {
-	needs string
 	fault *fault.Error
 }
 
@@ -63,7 +62,7 @@ func (s *server) explain(w http.ResponseWriter, r *http.Request, err error) web.
 		}
 		return web.ErrorView{Status: p.status, Text: p.text, Do: []web.Link{home}}
 	case errors.As(err, &gate):
-		return web.ErrorView{Status: http.StatusForbidden, Text: gate.fault.Public, Needs: gate.needs,
+		return web.ErrorView{Status: http.StatusForbidden, Text: gate.fault.Public,
 			Givers: "A platform admin maps one of your groups to a role. The refused attempt is on record.", Do: []web.Link{home}}
 	}
 	f := fault.As(err)

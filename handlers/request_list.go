@@ -126,7 +126,7 @@ func rowLines(lines []portal.RequestRowLine, state request.State) []web.RequestR
 	for _, l := range lines {
 		out = append(out, web.RequestRowLine{Pool: l.PoolName, Figures: web.FigureLine{
 			Unit: units(l.Unit), Asked: exactly(l.Asked), Granted: grantedFigure(l.Granted, state),
-			Enforced: figure(l.Enforced, "not read yet"), InUse: figure(l.InUse, "not read yet"),
+			Enforced: figure(l.Enforced, "not read yet"), InUse: figure(l.InUse, "not read yet"), Later: state == request.Scheduled,
 		}})
 	}
 	return out

@@ -104,7 +104,7 @@ func requestViewOf(d portal.RequestDetail, me org.Person) web.RequestView {
 }
 
 func nextOf(n portal.NextStep) web.Next {
-	v := web.Next{What: n.What, Who: peopleWord(n.Who, n.Count), By: at(n.By), Note: n.Note, Tone: web.Waiting}
+	v := web.Next{What: n.What, Who: peopleWord(n.Who, n.Count), By: at(n.By), On: at(n.On), Note: n.Note, Tone: web.Waiting}
 	switch {
 	case n.Yours:
 		v.Tone = web.NeedsYou
@@ -175,7 +175,7 @@ func detailFigures(l portal.DetailLine, state request.State) web.FigureLine {
 	why := orElse(l.Now.Why, "not read yet")
 	return web.FigureLine{
 		Unit: units(l.Now.Unit), Asked: exactly(l.Asked), Granted: grantedFigure(l.Granted, state),
-		Enforced: figure(l.Now.Current, why), InUse: figure(l.Now.InUse, why), Pending: figure(l.Now.PendingAmount, why), AsOf: at(l.Now.At), Stale: l.Now.Stale,
+		Enforced: figure(l.Now.Current, why), InUse: figure(l.Now.InUse, why), Pending: figure(l.Now.PendingAmount, why), AsOf: at(l.Now.At), Stale: l.Now.Stale, Later: state == request.Scheduled,
 	}
 }
 

@@ -93,7 +93,7 @@ func isFragment(r *http.Request) bool { return r.Header.Get("HX-Request") == "tr
 
 // refuse records that somebody tried what their roles do not open, and says which would.
 func (s *server) refuse(r *http.Request, a portal.Actor, g who) error {
-	f := &refusal{needs: g.words(), fault: fault.Newf(fault.Forbidden, "This page is open to the %s.", g.words())}
+	f := &refusal{fault: fault.Newf(fault.Forbidden, "This page is open to the %s.", g.words())}
 	if err := s.recordRefusal(r, a); err != nil {
 		return err // what cannot be recorded is not answered as if it had been
 	}

@@ -38,11 +38,12 @@ type FigureLine struct {
 	Pending  Figure    // GPUs that wait; shown behind the line when known and not 0
 	AsOf     time.Time // when Enforced and InUse were read; zero hides it
 	Stale    bool      // the last poll failed: the values are the last good ones
+	Later    bool      // what is granted starts later, so that the cluster rightly enforces something else
 }
 
 // Differs says that the cluster enforces something else than was granted.
 func (l FigureLine) Differs() bool {
-	return l.Granted.Value != "" && l.Enforced.Value != "" && l.Granted.Value != l.Enforced.Value
+	return !l.Later && l.Granted.Value != "" && l.Enforced.Value != "" && l.Granted.Value != l.Enforced.Value
 }
 
 // Count writes a whole number with thin grouping: 50,000.

@@ -46,7 +46,8 @@ type RequestView struct {
 type Next struct {
 	What string // "Capacity manager of h100 decides"
 	Who  string // people who can: "Grace Hopper or 1 other"
-	By   time.Time
+	By   time.Time // until when, of a deadline
+	On   time.Time // when it happens by itself
 	Tone Tone
 	Note string // "alpha does not answer since 14:02 UTC; the change waits and is not lost"
 }

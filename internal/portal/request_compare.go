@@ -32,10 +32,14 @@ func (p *Portal) changed(ctx context.Context, r Reader, req request.Request, dig
 	}
 	c := &RequestChanged{Number: req.Number, Digest: now.Digest,
 		What: fmt.Sprintf("%s wrote revision %d at %s.", who, now.Number, moment(now.At))}
+	known := false
 	for _, v := range revisions {
 		if v.Digest == digest {
-			c.Rows = compare(v.Content, now.Content)
+			known, c.Rows = true, compare(v.Content, now.Content)
 		}
+	}
+	if !known {
+		c.What = fmt.Sprintf("This form belongs to no revision of the request. Revision %d of %s stands.", now.Number, moment(now.At))
 	}
 	return fault.New(fault.Stale, "The request changed after you opened it. Look at what changed, then go on.").Because(c)
 }

@@ -138,8 +138,8 @@ func nextStep(v RequestDetail, actor Actor) NextStep {
 	case request.Approved, request.Scheduled:
 		n := NextStep{What: "The limits change when the grant starts"}
 		for _, l := range v.Lines {
-			if l.Grant != nil && l.Grant.Start != nil && (n.By == nil || l.Grant.Start.Before(*n.By)) {
-				n.By = l.Grant.Start
+			if l.Grant != nil && l.Grant.Start != nil && (n.On == nil || l.Grant.Start.Before(*n.On)) {
+				n.On = l.Grant.Start
 			}
 		}
 		return n

@@ -318,7 +318,8 @@ type NextStep struct {
 	What  string
 	Who   []PersonName // at most ten
 	Count int
-	By    *time.Time
+	By    *time.Time // until when, of a deadline
+	On    *time.Time // when it happens by itself
 	Note  string
 	Yours bool // the actor has to act
 	Over  bool // nothing follows
