@@ -44,8 +44,8 @@ type RequestView struct {
 
 // Next is what happens next.
 type Next struct {
-	What string // "Capacity manager of h100 decides"
-	Who  string // people who can: "Grace Hopper or 1 other"
+	What string    // "Capacity manager of h100 decides"
+	Who  string    // people who can: "Grace Hopper or 1 other"
 	By   time.Time // until when, of a deadline
 	On   time.Time // when it happens by itself
 	Tone Tone
