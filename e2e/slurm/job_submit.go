@@ -7,8 +7,10 @@ import (
 	"encoding/base64"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -92,6 +94,18 @@ func (s *Slurm) cancelAll() {
 		}
 		return err
 	})
+}
+
+// endSteps kills what is left of jobs: they belong to no daemon once slurmd is gone,
+// and are known by the directory they run in, which is this installation's.
+func (s *Slurm) endSteps() {
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, p := range all {
+		where, err := os.Readlink(filepath.Join(p, "cwd"))
+		if pid, bad := strconv.Atoi(filepath.Base(p)); err == nil && bad == nil && strings.HasPrefix(where, s.dir+"/") {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // Token is a JWT for a Slurm user, as scontrol token makes it.

@@ -120,6 +120,7 @@ func (s *Slurm) stop() {
 	for i := len(s.order) - 1; i >= 0; i-- {
 		s.running[s.order[i]].end()
 	}
+	s.endSteps()
 	s.spawner.close()
 	_ = os.RemoveAll(s.dir)
 }
