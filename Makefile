@@ -39,8 +39,10 @@ lint: tmp/staticcheck ## gofmt, go vet, staticcheck
 	@go vet ./...
 	@tmp/staticcheck ./...
 
-bench: setup-test assets ## every figure in milliseconds; compare only inside one run
-	@go test -run '^$$' -bench . -benchmem -timeout 2h -p 1 $(ARGS) $(PKG)
+# Each of these benchmarks prints its own table once; PKG names others.
+BENCHES := ./handlers ./e2e
+bench: setup-test assets npm controlplane ## every figure in milliseconds; compare only inside one run
+	@go test -run '^$$' -bench 'Large|Kueue|Idle' -benchtime 1x -timeout 1h -p 1 $(ARGS) $(if $(filter ./...,$(PKG)),$(BENCHES),$(PKG))
 
 soak: setup-test assets npm controlplane ## the heavy tests of make test at full counts (hours)
 	@QM_SOAK=1 go run ./e2e/testrun -race -timeout 12h $(ARGS) $(PKG)

@@ -75,7 +75,7 @@ func (r reader) PeopleHoldingAt(ctx context.Context, role org.Role, places []org
 // PeopleHoldingNamed are the first of them by name, for a list to choose from.
 func (r reader) PeopleHoldingNamed(ctx context.Context, role org.Role, places []org.Place, search, exceptIdentity string, limit int) ([]org.Person, error) {
 	return r.people(ctx, selectPerson+holdingAt+`AND ($4 = '' OR p.name ILIKE $4) AND p.identity <> $5 ORDER BY p.name, p.id LIMIT $6`,
-		role, org.Everywhere, pq.Array(scopesOf(places)), contains(search), exceptIdentity, limit)
+		role, org.Everywhere, pq.Array(scopesOf(places)), contains(search), afterID(exceptIdentity), limit)
 }
 
 const holdingAt = `

@@ -188,6 +188,26 @@ func TestReadsOfALargeOrganisationTouchFewPages(t *testing.T) {
 			_, err := r.Usage(ctx, portal.UsageQuery{PoolID: "g7"})
 			return err
 		}},
+		{"pools of a place", 200, func(ctx context.Context, r portal.Reader) error {
+			_, err := r.PoolsNear(ctx, portal.PoolQuery{ProjectID: "p7", Environment: "development", PoolIDs: []string{"g9"}})
+			return err
+		}},
+		{"people to ask for, of every team", 2500, func(ctx context.Context, r portal.Reader) error {
+			_, err := r.PeopleHoldingNamed(ctx, org.Requester, nil, "Person 4", "", 101)
+			return err
+		}},
+		{"what is coming to a pool", 3000, func(ctx context.Context, r portal.Reader) error {
+			_, err := r.ComingOfPools(ctx, []string{"g7"}, portal.PlaceKey{ProjectID: "p7", Environment: "development"}, time.Now())
+			return err
+		}},
+		{"grants that stand", 500, func(ctx context.Context, r portal.Reader) error {
+			_, err := r.GrantsStanding(ctx, []string{"p7"}, time.Now())
+			return err
+		}},
+		{"count of a search", 3000, func(ctx context.Context, r portal.Reader) error {
+			_, err := r.CountEntries(ctx, portal.EntryQuery{Search: "Person 4"}, 1001)
+			return err
+		}},
 		{"bindings of a place", 50, func(ctx context.Context, r portal.Reader) error {
 			_, err := r.Bindings(ctx, portal.BindingQuery{ProjectID: "p7", Environment: "development"})
 			return err
