@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"quartermaster/internal/fleet"
@@ -29,7 +30,8 @@ func (t *tx) SavePoll(ctx context.Context, clusterID string, o fleet.Observation
 		save func() error
 	}{
 		{"pools", func() error { return t.savePolledPools(ctx, clusterID, o) }},
-		{"usage", func() error { return t.saveUsage(ctx, usage, o.At) }},
+		{"usage", func() error { return t.saveUsage(ctx, usage, o) }},
+		{"hours", func() error { return t.markHours(ctx, clusterID, usage, o) }},
 		{"workloads", func() error { return t.savePolledWorkloads(ctx, clusterID, o) }},
 		{"poll", func() error { return t.insertPoll(ctx, clusterID, o.At, true, took, "") }},
 	} {
@@ -77,8 +79,8 @@ type usageRecord struct {
 }
 
 // saveUsage keeps the figures of each binding and pool as of now, and a sample
-// for the charts. Both come out of one statement.
-func (t *tx) saveUsage(ctx context.Context, usage []portal.UsageRow, at time.Time) error {
+// for the charts and the roll-ups.
+func (t *tx) saveUsage(ctx context.Context, usage []portal.UsageRow, o fleet.Observation) error {
 	if len(usage) == 0 {
 		return nil
 	}
@@ -91,13 +93,13 @@ func (t *tx) saveUsage(ctx context.Context, usage []portal.UsageRow, at time.Tim
 			row.Pending = &n
 		}
 		if row.At.IsZero() {
-			row.At = at
+			row.At = o.At
 		}
 		rows = append(rows, row)
 	}
 	_, err := t.exec(ctx, `
-		INSERT INTO usage_now AS u (binding_id, pool_id, nominal, borrowing, borrowing_known, reserved, in_use, borrowed, pending, pending_amount, active, inactive_reason, at)
-		SELECT x.binding, x.pool, x.nominal, x.borrowing, x.borrowing_known, x.reserved, x.in_use, x.borrowed, x.pending, x.pending_amount, x.active, x.inactive_reason, x.at
+		INSERT INTO usage_now AS u (binding_id, pool_id, nominal, borrowing, borrowing_known, reserved, in_use, borrowed, pending, pending_amount, active, inactive_reason, at, since)
+		SELECT x.binding, x.pool, x.nominal, x.borrowing, x.borrowing_known, x.reserved, x.in_use, x.borrowed, x.pending, x.pending_amount, x.active, x.inactive_reason, x.at, x.at
 		FROM jsonb_to_recordset($1) AS x (binding uuid, pool text, nominal text, borrowing text, borrowing_known boolean, reserved text, in_use text,
 			borrowed text, pending int, pending_amount text, active boolean, inactive_reason text, at timestamptz)
 		ON CONFLICT (binding_id, pool_id) DO UPDATE SET nominal = EXCLUDED.nominal, borrowing = EXCLUDED.borrowing, borrowing_known = EXCLUDED.borrowing_known,
@@ -112,27 +114,32 @@ func (t *tx) saveUsage(ctx context.Context, usage []portal.UsageRow, at time.Tim
 		samples = append(samples, sampleRecord{Binding: u.Binding.ID, Pool: u.PoolID, At: rows[i].At,
 			Nominal: float(u.Nominal), Reserved: float(u.Reserved), InUse: float(u.InUse), Borrowed: float(u.Borrowed), Pending: float(u.PendingAmount)})
 	}
-	// A sample that is kept already is not added to its hour again.
 	_, err = t.exec(ctx, `
-		WITH kept AS (
-			INSERT INTO usage_sample (binding_id, pool_id, at, nominal, reserved, in_use, borrowed, pending)
-			SELECT x.binding, x.pool, x.at, x.nominal, x.reserved, x.in_use, x.borrowed, x.pending
-			FROM jsonb_to_recordset($1) AS x (binding uuid, pool text, at timestamptz, nominal float8, reserved float8, in_use float8, borrowed float8, pending float8)
-			ON CONFLICT DO NOTHING
-			RETURNING binding_id, pool_id, at, nominal, reserved, in_use, borrowed, pending)
-		INSERT INTO usage_hour AS h (binding_id, pool_id, at, nominal,
-			reserved_sum, reserved_n, in_use_sum, in_use_n, borrowed_sum, borrowed_n, pending_sum, pending_n)
-		SELECT k.binding_id, k.pool_id, date_trunc('hour', k.at, 'UTC'), k.nominal,
-			coalesce(k.reserved, 0), (k.reserved IS NOT NULL)::int,
-			coalesce(k.in_use, 0), (k.in_use IS NOT NULL)::int,
-			coalesce(k.borrowed, 0), (k.borrowed IS NOT NULL)::int,
-			coalesce(k.pending, 0), (k.pending IS NOT NULL)::int
-		FROM kept k
-		ON CONFLICT (binding_id, pool_id, at) DO UPDATE SET nominal = coalesce(EXCLUDED.nominal, h.nominal),
-			reserved_sum = h.reserved_sum + EXCLUDED.reserved_sum, reserved_n = h.reserved_n + EXCLUDED.reserved_n,
-			in_use_sum = h.in_use_sum + EXCLUDED.in_use_sum, in_use_n = h.in_use_n + EXCLUDED.in_use_n,
-			borrowed_sum = h.borrowed_sum + EXCLUDED.borrowed_sum, borrowed_n = h.borrowed_n + EXCLUDED.borrowed_n,
-			pending_sum = h.pending_sum + EXCLUDED.pending_sum, pending_n = h.pending_n + EXCLUDED.pending_n`, jsonOf(samples))
+		INSERT INTO usage_sample (binding_id, pool_id, at, nominal, reserved, in_use, borrowed, pending, holds_ms)
+		SELECT x.binding, x.pool, x.at, x.nominal, x.reserved, x.in_use, x.borrowed, x.pending, $2
+		FROM jsonb_to_recordset($1) AS x (binding uuid, pool text, at timestamptz, nominal float8, reserved float8, in_use float8, borrowed float8, pending float8)
+		ON CONFLICT DO NOTHING`, jsonOf(samples), o.Holds().Milliseconds())
+	return err
+}
+
+// markHours says which hours have to be rolled up anew: those in which the readings
+// lie and into which they hold. It waits for a roll-up of such an hour that is under
+// way, which did not see these readings (DO UPDATE locks the row, DO NOTHING would not).
+func (t *tx) markHours(ctx context.Context, clusterID string, usage []portal.UsageRow, o fleet.Observation) error {
+	at := []time.Time{o.At}
+	for _, u := range usage {
+		if !u.At.IsZero() && !slices.ContainsFunc(at, u.At.Equal) {
+			at = append(at, u.At)
+		}
+	}
+	var hours []time.Time
+	for _, x := range at {
+		hours = append(hours, x.UTC().Truncate(time.Hour), x.Add(o.Holds()).UTC().Truncate(time.Hour))
+	}
+	slices.SortFunc(hours, time.Time.Compare) // one order of locks
+	_, err := t.exec(ctx, `
+		INSERT INTO usage_due AS d (cluster_id, at) SELECT DISTINCT $1, x.at::timestamptz FROM jsonb_array_elements_text($2) AS x (at) ORDER BY 2
+		ON CONFLICT (cluster_id, at) DO UPDATE SET marks = d.marks + 1`, clusterID, jsonOf(hours))
 	return err
 }
 

@@ -253,10 +253,11 @@ func TestChartsKeepGapsAndHaveFewPoints(t *testing.T) {
 		at := from.Add(26*time.Hour + time.Duration(min(i, 2))*time.Minute)
 		w.poll(observation(at), portal.UsageRow{Binding: b, PoolID: "east-h100", Nominal: known(8), InUse: use, At: at})
 	}
+	w.roll(from.Add(48 * time.Hour))
 	week, err := w.BindingSamples(t.Context(), b.ID, "east-h100", from.Add(-5*24*time.Hour), from.Add(2*24*time.Hour))
 	require.NoError(t, err)
 	require.Len(t, week, 1)
-	require.InDelta(t, 4, *week[0].InUse, 0.001, "the mean of those that knew")
+	require.InDelta(t, 4, *week[0].InUse, 0.001, "the mean of the time in which it was known")
 	require.InDelta(t, 8, *week[0].Nominal, 0.001)
 	require.Nil(t, week[0].Borrowed, "unknown is not 0")
 	pools, err := w.PoolSamples(t.Context(), "east-h100", from.Add(-5*24*time.Hour), from.Add(2*24*time.Hour))

@@ -46,24 +46,11 @@ func (t *tx) savePolledPools(ctx context.Context, clusterID string, o fleet.Obse
 		return nil
 	}
 	_, err := t.exec(ctx, `
-		WITH kept AS (
-			INSERT INTO pool_sample (pool_id, at, capacity, nominal, reserved, in_use, borrowed)
-			SELECT p.id, $3, x.capacity, x.nominal, x.reserved, x.in_use, x.borrowed
-			FROM jsonb_to_recordset($2) AS x (flavor text, resource text, capacity float8, nominal float8, reserved float8, in_use float8, borrowed float8)
-			JOIN pool p ON p.cluster_id = $1 AND p.flavor = x.flavor AND p.resource = x.resource
-			ON CONFLICT DO NOTHING
-			RETURNING pool_id, at, capacity, nominal, reserved, in_use, borrowed)
-		INSERT INTO pool_hour AS h (pool_id, at, capacity, nominal,
-			reserved_sum, reserved_n, in_use_sum, in_use_n, borrowed_sum, borrowed_n)
-		SELECT k.pool_id, date_trunc('hour', k.at, 'UTC'), k.capacity, k.nominal,
-			coalesce(k.reserved, 0), (k.reserved IS NOT NULL)::int,
-			coalesce(k.in_use, 0), (k.in_use IS NOT NULL)::int,
-			coalesce(k.borrowed, 0), (k.borrowed IS NOT NULL)::int
-		FROM kept k
-		ON CONFLICT (pool_id, at) DO UPDATE SET capacity = coalesce(EXCLUDED.capacity, h.capacity), nominal = coalesce(EXCLUDED.nominal, h.nominal),
-			reserved_sum = h.reserved_sum + EXCLUDED.reserved_sum, reserved_n = h.reserved_n + EXCLUDED.reserved_n,
-			in_use_sum = h.in_use_sum + EXCLUDED.in_use_sum, in_use_n = h.in_use_n + EXCLUDED.in_use_n,
-			borrowed_sum = h.borrowed_sum + EXCLUDED.borrowed_sum, borrowed_n = h.borrowed_n + EXCLUDED.borrowed_n`, clusterID, jsonOf(samples), o.At)
+		INSERT INTO pool_sample (pool_id, at, capacity, nominal, reserved, in_use, borrowed, holds_ms)
+		SELECT p.id, $3, x.capacity, x.nominal, x.reserved, x.in_use, x.borrowed, $4
+		FROM jsonb_to_recordset($2) AS x (flavor text, resource text, capacity float8, nominal float8, reserved float8, in_use float8, borrowed float8)
+		JOIN pool p ON p.cluster_id = $1 AND p.flavor = x.flavor AND p.resource = x.resource
+		ON CONFLICT DO NOTHING`, clusterID, jsonOf(samples), o.At, o.Holds().Milliseconds())
 	return err
 }
 

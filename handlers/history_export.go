@@ -67,7 +67,7 @@ func (s *server) historyExport(w http.ResponseWriter, r *http.Request) error {
 	out := &steady{w: w, c: http.NewResponseController(w)}
 	err = s.Portal.ExportHistory(r.Context(), provingOf(r, f), q, out, func() {
 		begun = true
-		s.csvHeader(w)
+		s.csvHeader(w, "history")
 	})
 	if err != nil && begun {
 		noteOf(r).err = err
@@ -79,10 +79,10 @@ func (s *server) historyExport(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (s *server) csvHeader(w http.ResponseWriter) {
+func (s *server) csvHeader(w http.ResponseWriter, name string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
-	h.Set("Content-Disposition", `attachment; filename="quartermaster-history-`+s.Now().UTC().Format("20060102T150405Z")+`.csv"`)
+	h.Set("Content-Disposition", `attachment; filename="quartermaster-`+name+`-`+s.Now().UTC().Format("20060102T150405Z")+`.csv"`)
 	h.Set("Cache-Control", "no-store")
 }
 

@@ -104,7 +104,7 @@ func rangeTabs(now portal.Range, href func(portal.Range) string) []web.Tab {
 	for _, x := range []struct {
 		r    portal.Range
 		text string
-	}{{portal.Day, "24 h"}, {portal.Week, "7 d"}, {portal.Month, "30 d"}} {
+	}{{portal.Day, "24 h"}, {portal.Week, "7 d"}, {portal.Month, "30 d"}, {portal.Quarter, "90 d"}} {
 		out = append(out, web.Tab{Text: x.text, Href: href(x.r), Current: x.r == now})
 	}
 	return out

@@ -54,7 +54,7 @@ func (s *server) poolView(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	length := portal.Range(oneOf(r, "range", "24h", "7d", "30d"))
+	length := portal.Range(oneOf(r, "range", "24h", "7d", "30d", "90d"))
 	d, err := s.Portal.ViewPool(r.Context(), actorOf(r), id, length)
 	if err != nil {
 		return err

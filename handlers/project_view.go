@@ -15,7 +15,7 @@ func (s *server) projectView(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	length := portal.Range(oneOf(r, "range", "24h", "7d", "30d"))
+	length := portal.Range(oneOf(r, "range", "24h", "7d", "30d", "90d"))
 	d, err := s.Portal.ViewProject(r.Context(), actorOf(r), id, length)
 	if err != nil {
 		return err

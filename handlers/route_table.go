@@ -80,6 +80,8 @@ func (s *server) routes() []route {
 		{get, paths.ProjectPattern, signedIn, s.projectView},
 		{get, paths.Pools, signedIn, s.poolList},
 		{get, paths.PoolPattern, signedIn, s.poolView},
+		{get, paths.Usage, signedIn, s.usageView},
+		{get, paths.UsageCSV, signedIn, s.usageExport},
 
 		{get, paths.History, records, s.historySearch},
 		{get, paths.HistoryCSV, records, s.historyCSV},

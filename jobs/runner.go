@@ -97,11 +97,14 @@ func New(cfg Config) (*Runner, error) {
 	river.AddWorker(workers, &changeApply{portal: cfg.Portal})
 	river.AddWorker(workers, &usagePoll{portal: cfg.Portal})
 	river.AddWorker(workers, &grantTick{portal: cfg.Portal})
+	river.AddWorker(workers, &usageRoll{portal: cfg.Portal})
+	river.AddWorker(workers, &usageTidy{portal: cfg.Portal})
 	var err error
 	r.client, err = river.NewClient(driver, &river.Config{
 		Queues: map[string]river.QueueConfig{
 			work.ChangeQueue: {MaxWorkers: cfg.Changes},
 			work.PollQueue:   {MaxWorkers: cfg.Polls},
+			work.UsageQueue:  {MaxWorkers: 1},
 		},
 		Workers: workers, Logger: quiet(cfg.Log),
 		FetchCooldown: 5 * time.Millisecond, FetchPollInterval: cfg.PollInterval,

@@ -41,11 +41,15 @@ type schedule struct {
 	r      *Runner
 	asked  map[string]int64 // the turn of each cluster that this process enqueued last
 	ticked time.Time
+	turns  usageTurns
 }
 
 func (s *schedule) look(ctx context.Context) error {
 	p := s.r.cfg.Portal
 	now := p.Now()
+	if err := s.usage(ctx, now); err != nil {
+		return err
+	}
 	times, err := p.Store.PollTimes(ctx)
 	if err != nil {
 		return err

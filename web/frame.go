@@ -79,6 +79,7 @@ var navigation = []NavGroup{
 	{"Capacity", []NavItem{
 		{Text: "Projects", Href: paths.Projects, Icon: "projects", Keys: "g p"},
 		{Text: "Pools", Href: paths.Pools, Icon: "pools", Keys: "g o"},
+		{Text: "Usage", Href: paths.Usage, Icon: "chart", Keys: "g s"},
 	}},
 	{"Assurance", []NavItem{
 		{Text: "History", Href: paths.History, Icon: "history", Keys: "g y"},

@@ -67,6 +67,7 @@ func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated
 		Now:       func() time.Time { return time.Now().UTC() },
 		NewID:     uuid.NewString,
 		PollEvery: cfg.Poll.Every, PollTimeout: cfg.Poll.Timeout, Reach: reach,
+		Retention: portal.Retention{Readings: cfg.Keep.ReadingsDays, Hours: cfg.Keep.HoursDays, Days: cfg.Keep.DaysDays},
 	}
 	c := &clusters{store: store, open: ring.Open, simulated: simulated, known: map[string]dialled{}}
 	p.Dial, p.Probe = c.dial, c.probe

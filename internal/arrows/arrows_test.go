@@ -37,7 +37,7 @@ type layer struct {
 var layers = []layer{
 	{name: "base", packages: []string{"internal/fault", "internal/work", "internal/paths"}},
 	{name: "nouns", packages: []string{"internal/approval", "internal/control", "internal/export", "internal/fleet", "internal/ledger",
-		"internal/notice", "internal/org", "internal/policy", "internal/request", "internal/signin"}, may: []string{"base"}, inside: true},
+		"internal/notice", "internal/org", "internal/policy", "internal/request", "internal/signin", "internal/usage"}, may: []string{"base"}, inside: true},
 	{name: "seal", packages: []string{"internal/seal"}, may: []string{"base"}},
 	{name: "config", packages: []string{"internal/config"}, may: []string{"nouns", "base"}},
 	{name: "portal", packages: []string{"internal/portal"}, may: []string{"nouns", "base", "seal"}},

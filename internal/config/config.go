@@ -64,6 +64,7 @@ type Config struct {
 	// KeyFile holds the key-encryption keys, newest first, one base64 key a line.
 	KeyFile string `yaml:"key_file"`
 	Poll    Poll   `yaml:"poll"`
+	Keep    Keep   `yaml:"keep"`
 	Log     Log    `yaml:"log"`
 }
 
@@ -96,6 +97,14 @@ type Poll struct {
 	Timeout time.Duration `yaml:"timeout"`
 }
 
+// Keep is for how many days the history of use is kept; 0 = for ever. Decisions and
+// the record are always kept, and so are sums by the month.
+type Keep struct {
+	ReadingsDays int `yaml:"readings_days"` // readings of clusters, polls, workloads that ended
+	HoursDays    int `yaml:"hours_days"`    // roll-ups by the hour
+	DaysDays     int `yaml:"days_days"`     // roll-ups by the day
+}
+
 // Log is what is logged.
 type Log struct {
 	Level  string `yaml:"level"`  // debug, info, warn, error
@@ -111,6 +120,7 @@ func Default() Config {
 			Name: "single sign-on", Scopes: []string{"profile", "email", "groups"}, GroupsClaim: "groups",
 		},
 		Poll: Poll{Every: 30 * time.Second, Timeout: 20 * time.Second},
+		Keep: Keep{ReadingsDays: 30, HoursDays: 400},
 		Log:  Log{Level: "info", Format: "json"},
 	}
 }
@@ -252,8 +262,15 @@ func (c Config) Check() error {
 	if c.Poll.Every < time.Second || c.Poll.Timeout <= 0 {
 		wrong("poll: every at least 1s, and a timeout above 0")
 	}
+	k := c.Keep
+	if k.ReadingsDays < 0 || k.HoursDays < 0 || k.DaysDays < 0 || k.ReadingsDays == 1 || longer(k.ReadingsDays, k.HoursDays) || longer(k.HoursDays, k.DaysDays) {
+		wrong("keep: readings_days at least 2 (0 = for ever), hours_days not less than it, and days_days not less than hours_days")
+	}
 	return errors.Join(all...)
 }
+
+// longer: a is kept longer than b, where 0 is for ever.
+func longer(a, b int) bool { return b != 0 && (a == 0 || a > b) }
 
 // Print writes the effective configuration with secrets hidden.
 func (c Config) Print(w io.Writer) error {

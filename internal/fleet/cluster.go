@@ -138,6 +138,21 @@ type Observation struct {
 	QuotasKnown    bool `json:"quotas_known"`
 	WorkloadsKnown bool `json:"workloads_known"`
 	PoolsKnown     bool `json:"pools_known"`
+
+	// Every is how far apart readings are; 0 = 30 s. What was read holds until the next
+	// reading, and never longer than two of them: after that it is unknown.
+	Every time.Duration `json:"-"`
+}
+
+// maxHold bounds how long a reading holds, whatever the distance of readings.
+const maxHold = time.Hour
+
+// Holds is how long what was read counts when nothing is read after it.
+func (o Observation) Holds() time.Duration {
+	if o.Every <= 0 {
+		return time.Minute
+	}
+	return min(2*o.Every, maxHold)
 }
 
 // WorkloadState is where a workload stands.

@@ -48,7 +48,12 @@ func (e Entry) words() string {
 	case AccessRefused:
 		return join("tried", f["route"])
 	case Exported:
+		if f["what"] != "" {
+			return "exported the " + f["what"]
+		}
 		return "exported the history"
+	case UsagePruned:
+		return "removed " + counted(f, "readings", "hours", "days", "polls", "workloads") + " older than the retention"
 	case OrgImported:
 		return join("organisation imported, version", f["version"])
 	case SignedIn:
@@ -133,4 +138,15 @@ func join(words ...string) string {
 		}
 	}
 	return strings.Join(kept, " ")
+}
+
+// counted lists the facts that hold a number: "12 readings, 3 polls".
+func counted(f map[string]string, names ...string) string {
+	var parts []string
+	for _, name := range names {
+		if f[name] != "" {
+			parts = append(parts, f[name]+" "+name)
+		}
+	}
+	return strings.Join(parts, ", ")
 }

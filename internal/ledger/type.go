@@ -47,6 +47,9 @@ const (
 	AccessRefused Type = "access.refused"
 	Exported      Type = "record.exported"
 	JobAction     Type = "job.action"
+
+	// UsagePruned: readings and roll-ups older than the retention were removed.
+	UsagePruned Type = "usage.pruned"
 )
 
 // Types lists all in the order in which a filter shows them.
@@ -54,5 +57,5 @@ var Types = []Type{
 	RequestDrafted, RequestEdited, RequestSubmitted, RequestDecided, RequestWithdrawn, RequestState, RequestCommented,
 	GrantMade, GrantStarted, GrantEnded, ChangePlanned, ChangeBegun, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeHeld, ChangeStopped, ChangeTakeover, ChangeRetried,
 	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, OrgImported, IssuerMoved,
-	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, FactorReplaced, RecoveryUsed, RecoveryRenewed, AccessRefused, Exported, JobAction,
+	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, FactorReplaced, RecoveryUsed, RecoveryRenewed, AccessRefused, Exported, JobAction, UsagePruned,
 }

@@ -32,6 +32,8 @@ const (
 	Approvals      = "/approvals"
 	Projects       = "/projects"
 	Pools          = "/pools"
+	Usage          = "/usage"
+	UsageCSV       = "/usage.csv"
 	Clusters       = "/clusters" // GET list, POST a new cluster
 	ClusterConnect = "/clusters/connect"
 	History        = "/history"

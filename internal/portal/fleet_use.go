@@ -51,6 +51,10 @@ type FleetWork interface {
 	// TickGrants handles the starts and ends of grants since it last ran; it returns
 	// how many boundaries it handled.
 	TickGrants(ctx context.Context) (int, error)
+	// RollUsage rolls up every hour that ended and is due; it returns how many.
+	RollUsage(ctx context.Context) (int, error)
+	// TidyUsage makes partitions and removes what is older than the retention, once a day.
+	TidyUsage(ctx context.Context) (UsagePruned, error)
 }
 
 // ConnectInput is how to reach a cluster that is not connected yet.
@@ -186,6 +190,8 @@ const (
 	Day   Range = "24h"
 	Week  Range = "7d"
 	Month Range = "30d"
+	// Quarter is what planning looks back on.
+	Quarter Range = "90d"
 )
 
 // Length of the range; an unknown one is a day.
@@ -195,6 +201,8 @@ func (r Range) Length() time.Duration {
 		return 7 * 24 * time.Hour
 	case Month:
 		return 30 * 24 * time.Hour
+	case Quarter:
+		return 90 * 24 * time.Hour
 	}
 	return 24 * time.Hour
 }

@@ -35,6 +35,8 @@ type Portal struct {
 	// PollEvery is how often a cluster is read, PollTimeout how long one reading may
 	// take; 0 = 30 s and 20 s.
 	PollEvery, PollTimeout time.Duration
+	// Retention of the history of use; the zero value keeps all of it.
+	Retention Retention
 	// SettleFor is how long a written change is read back until it holds; 0 = 10 s.
 	SettleFor time.Duration
 	// Reach is called at named points between steps, by tests that end the process

@@ -33,6 +33,7 @@ func (p *Portal) PollCluster(ctx context.Context, clusterID string) (ok bool, er
 		}
 		return false, nil
 	}
+	o.Every = orElse(p.PollEvery, 30*time.Second)
 	err = p.Store.InTx(ctx, func(ctx context.Context, tx Tx) error {
 		rows, err := usageRows(ctx, tx, clusterID, o)
 		if err != nil {

@@ -37,11 +37,32 @@ type GrantTick struct {
 // Kind of the job.
 func (GrantTick) Kind() string { return "grant_tick" }
 
-// QueueOf names the queue in which a job waits. Readings of clusters have their own,
-// so that slow clusters never hold up a change.
+// UsageRoll rolls up the hours of use that are due.
+type UsageRoll struct {
+	// Slot is the minute (Unix time / 60) in which the schedule asked.
+	Slot int64 `json:"slot" river:"unique"`
+}
+
+// Kind of the job.
+func (UsageRoll) Kind() string { return "usage_roll" }
+
+// UsageTidy makes partitions for the history of use and removes what is too old.
+type UsageTidy struct {
+	// Slot is the hour (Unix time / 3600) in which the schedule asked.
+	Slot int64 `json:"slot" river:"unique"`
+}
+
+// Kind of the job.
+func (UsageTidy) Kind() string { return "usage_tidy" }
+
+// QueueOf names the queue in which a job waits. Readings of clusters and roll-ups have
+// their own, so that neither slow clusters nor long sums ever hold up a change.
 func QueueOf(a Args) string {
-	if a.Kind() == (UsagePoll{}).Kind() {
+	switch a.Kind() {
+	case (UsagePoll{}).Kind():
 		return PollQueue
+	case (UsageRoll{}).Kind(), (UsageTidy{}).Kind():
+		return UsageQueue
 	}
 	return ChangeQueue
 }
@@ -50,4 +71,5 @@ func QueueOf(a Args) string {
 const (
 	ChangeQueue = "default"
 	PollQueue   = "polls"
+	UsageQueue  = "usage"
 )

@@ -147,7 +147,10 @@ func (s seeder) past(ctx context.Context) error {
 		}
 		if x, ok := remote.(*sim.Cluster); ok {
 			now := s.p.Now()
-			keep := func(o fleet.Observation) error { return s.p.RecallUsage(ctx, c.ID, o) }
+			keep := func(o fleet.Observation) error {
+				o.Every = pastStep
+				return s.p.RecallUsage(ctx, c.ID, o)
+			}
 			if err := x.Past(now.Add(-pastSpan), now, pastStep, keep); err != nil {
 				return err
 			}
