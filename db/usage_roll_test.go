@@ -87,7 +87,9 @@ func TestAnHourIsWeighedByTimeAndAGapIsNotZero(t *testing.T) {
 	require.Equal(t, hourRow{At: h.Add(time.Hour), Expected: hourMS, Known: 30_000, InUse: 8 * 30_000}, w.hours(b)[1])
 
 	// Nobody could read the cluster for the hour after: marked, it is a gap.
-	w.tx(func(ctx context.Context, tx portal.Tx) error { return tx.MarkUsageDue(ctx, h.Add(2*time.Hour), h.Add(3*time.Hour)) })
+	w.tx(func(ctx context.Context, tx portal.Tx) error {
+		return tx.MarkUsageDue(ctx, h.Add(2*time.Hour), h.Add(3*time.Hour))
+	})
 	require.Equal(t, 1, w.roll(h.Add(3*time.Hour)))
 	require.Equal(t, hourRow{At: h.Add(2 * time.Hour), Expected: hourMS}, w.hours(b)[2])
 

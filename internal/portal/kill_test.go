@@ -38,6 +38,7 @@ type childJob struct {
 	Digest   string
 	Now      time.Time
 	KillAt   string
+	Roll     bool // roll up usage instead
 }
 
 const childVar = "QM_TEST_CHILD"
@@ -79,6 +80,10 @@ func runChild(raw []byte) error {
 	remote.AfterWrite(func(ref fleet.ObjectRef) error { kill("written " + ref.Kind); return nil })
 	p := &portal.Portal{Store: store, Now: now, NewID: uuid.NewString, BaseURL: "https://qm.example.org", Log: slog.New(slog.DiscardHandler), Reach: kill,
 		Dial: func(context.Context, string) (fleet.Cluster, error) { return remote, nil }}
+	if job.Roll {
+		_, err := p.RollUsage(ctx)
+		return err
+	}
 	cleo, err := store.PersonBySubject(ctx, testIssuer, "cleo")
 	if err != nil {
 		return err
