@@ -34,6 +34,56 @@ CREATE FUNCTION public.river_job_state_in_bitmask(bitmask bit, state public.rive
     END = 1;
 $$;
 
+CREATE FUNCTION public.usage_partition_drop(parent text, before timestamp with time zone) RETURNS TABLE(part text, dropped bigint)
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '5s'
+    AS $_$
+DECLARE
+  step text := CASE WHEN parent IN ('usage_sample', 'pool_sample') THEN 'day' WHEN parent IN ('usage_by_hour', 'pool_by_hour') THEN 'month' END;
+  shape text := CASE step WHEN 'day' THEN 'YYYYMMDD' ELSE 'YYYYMM' END;
+BEGIN
+  IF step IS NULL THEN
+    RAISE EXCEPTION 'usage: % has no partitions', parent USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtextextended('partition ' || parent, 0));
+  FOR part IN
+    SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    WHERE i.inhparent = to_regclass('public.' || parent) AND c.relname ~ ('^' || parent || '_p[0-9]+$')
+      AND (to_timestamp(substring(c.relname FROM '[0-9]+$'), shape)::timestamp + ('1 ' || step)::interval) <= before AT TIME ZONE 'UTC'
+    ORDER BY c.relname
+  LOOP
+    EXECUTE format('SELECT count(*) FROM %I', part) INTO dropped;
+    EXECUTE format('DROP TABLE %I', part);
+    RETURN NEXT;
+  END LOOP;
+END $_$;
+
+CREATE FUNCTION public.usage_partition_make(parent text, moment timestamp with time zone) RETURNS boolean
+    LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path TO 'public', 'pg_temp'
+    SET lock_timeout TO '5s'
+    AS $$
+DECLARE
+  step text := CASE WHEN parent IN ('usage_sample', 'pool_sample') THEN 'day' WHEN parent IN ('usage_by_hour', 'pool_by_hour') THEN 'month' END;
+  first timestamptz := date_trunc(step, moment, 'UTC');
+  until timestamptz := ((first AT TIME ZONE 'UTC') + ('1 ' || step)::interval) AT TIME ZONE 'UTC';
+  part text := format('%s_p%s', parent, to_char(first AT TIME ZONE 'UTC', CASE step WHEN 'day' THEN 'YYYYMMDD' ELSE 'YYYYMM' END));
+BEGIN
+  IF step IS NULL THEN
+    RAISE EXCEPTION 'usage: % has no partitions', parent USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  PERFORM pg_advisory_xact_lock(hashtextextended('partition ' || parent, 0));
+  IF to_regclass('public.' || part) IS NOT NULL THEN
+    RETURN false;
+  END IF;
+  EXECUTE format('LOCK TABLE %I IN ACCESS EXCLUSIVE MODE', parent || '_rest');
+  EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING DEFAULTS INCLUDING CONSTRAINTS)', part, parent);
+  EXECUTE format('WITH moved AS (DELETE FROM %I WHERE at >= %L AND at < %L RETURNING *) INSERT INTO %I SELECT * FROM moved', parent || '_rest', first, until, part);
+  EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, part, first, until);
+  RETURN true;
+END $$;
+
 CREATE TABLE public.baseline (
     id bigint NOT NULL,
     binding_id uuid NOT NULL,
@@ -371,6 +421,33 @@ CREATE TABLE public.pool (
     CONSTRAINT pool_hourly_cents_check CHECK ((hourly_cents >= 0))
 );
 
+CREATE TABLE public.pool_by_hour (
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    capacity double precision,
+    nominal double precision,
+    reserved_ms bigint NOT NULL,
+    reserved_known_ms bigint NOT NULL,
+    in_use_ms bigint NOT NULL,
+    in_use_known_ms bigint NOT NULL,
+    borrowed_ms bigint NOT NULL,
+    borrowed_known_ms bigint NOT NULL
+)
+PARTITION BY RANGE (at);
+
+CREATE TABLE public.pool_by_hour_rest (
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    capacity double precision,
+    nominal double precision,
+    reserved_ms bigint NOT NULL,
+    reserved_known_ms bigint NOT NULL,
+    in_use_ms bigint NOT NULL,
+    in_use_known_ms bigint NOT NULL,
+    borrowed_ms bigint NOT NULL,
+    borrowed_known_ms bigint NOT NULL
+);
+
 CREATE TABLE public.pool_hour (
     pool_id text NOT NULL,
     at timestamp with time zone NOT NULL,
@@ -392,7 +469,22 @@ CREATE TABLE public.pool_sample (
     nominal double precision,
     reserved double precision,
     in_use double precision,
-    borrowed double precision
+    borrowed double precision,
+    holds_ms integer DEFAULT 60000 NOT NULL,
+    CONSTRAINT pool_sample_holds_ms_check CHECK (((holds_ms >= 0) AND (holds_ms <= 3600000)))
+)
+PARTITION BY RANGE (at);
+
+CREATE TABLE public.pool_sample_rest (
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    capacity double precision,
+    nominal double precision,
+    reserved double precision,
+    in_use double precision,
+    borrowed double precision,
+    holds_ms integer DEFAULT 60000 NOT NULL,
+    CONSTRAINT pool_sample_holds_ms_check CHECK (((holds_ms >= 0) AND (holds_ms <= 3600000)))
 );
 
 CREATE TABLE public.project (
@@ -557,6 +649,75 @@ CREATE TABLE public.unit (
     name text NOT NULL
 );
 
+CREATE TABLE public.usage_by_day (
+    at timestamp with time zone NOT NULL,
+    binding_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    workload_type text NOT NULL,
+    expected_ms bigint NOT NULL,
+    nominal_ms bigint NOT NULL,
+    nominal_known_ms bigint NOT NULL,
+    in_use_ms bigint NOT NULL,
+    in_use_known_ms bigint NOT NULL
+);
+
+CREATE TABLE public.usage_by_hour (
+    binding_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    workload_type text NOT NULL,
+    expected_ms bigint NOT NULL,
+    nominal double precision,
+    nominal_ms bigint NOT NULL,
+    nominal_known_ms bigint NOT NULL,
+    reserved_ms bigint NOT NULL,
+    reserved_known_ms bigint NOT NULL,
+    in_use_ms bigint NOT NULL,
+    in_use_known_ms bigint NOT NULL,
+    borrowed_ms bigint NOT NULL,
+    borrowed_known_ms bigint NOT NULL,
+    pending_ms bigint NOT NULL,
+    pending_known_ms bigint NOT NULL
+)
+PARTITION BY RANGE (at);
+
+CREATE TABLE public.usage_by_hour_rest (
+    binding_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    workload_type text NOT NULL,
+    expected_ms bigint NOT NULL,
+    nominal double precision,
+    nominal_ms bigint NOT NULL,
+    nominal_known_ms bigint NOT NULL,
+    reserved_ms bigint NOT NULL,
+    reserved_known_ms bigint NOT NULL,
+    in_use_ms bigint NOT NULL,
+    in_use_known_ms bigint NOT NULL,
+    borrowed_ms bigint NOT NULL,
+    borrowed_known_ms bigint NOT NULL,
+    pending_ms bigint NOT NULL,
+    pending_known_ms bigint NOT NULL
+);
+
+CREATE TABLE public.usage_by_month (
+    at timestamp with time zone NOT NULL,
+    binding_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    workload_type text NOT NULL,
+    expected_ms bigint NOT NULL,
+    nominal_ms bigint NOT NULL,
+    nominal_known_ms bigint NOT NULL,
+    in_use_ms bigint NOT NULL,
+    in_use_known_ms bigint NOT NULL
+);
+
+CREATE TABLE public.usage_due (
+    cluster_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    marks bigint DEFAULT 1 NOT NULL
+);
+
 CREATE TABLE public.usage_hour (
     binding_id uuid NOT NULL,
     pool_id text NOT NULL,
@@ -586,7 +747,8 @@ CREATE TABLE public.usage_now (
     pending_amount text,
     active boolean,
     inactive_reason text DEFAULT ''::text NOT NULL,
-    at timestamp with time zone NOT NULL
+    at timestamp with time zone NOT NULL,
+    since timestamp with time zone
 );
 
 CREATE TABLE public.usage_sample (
@@ -597,7 +759,23 @@ CREATE TABLE public.usage_sample (
     reserved double precision,
     in_use double precision,
     borrowed double precision,
-    pending double precision
+    pending double precision,
+    holds_ms integer DEFAULT 60000 NOT NULL,
+    CONSTRAINT usage_sample_holds_ms_check CHECK (((holds_ms >= 0) AND (holds_ms <= 3600000)))
+)
+PARTITION BY RANGE (at);
+
+CREATE TABLE public.usage_sample_rest (
+    binding_id uuid NOT NULL,
+    pool_id text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    nominal double precision,
+    reserved double precision,
+    in_use double precision,
+    borrowed double precision,
+    pending double precision,
+    holds_ms integer DEFAULT 60000 NOT NULL,
+    CONSTRAINT usage_sample_holds_ms_check CHECK (((holds_ms >= 0) AND (holds_ms <= 3600000)))
 );
 
 CREATE TABLE public.workload (
@@ -621,6 +799,14 @@ CREATE TABLE public.workload (
     seen_at timestamp with time zone NOT NULL,
     CONSTRAINT workload_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'admitted'::text, 'finished'::text, 'evicted'::text])))
 );
+
+ALTER TABLE ONLY public.pool_by_hour ATTACH PARTITION public.pool_by_hour_rest DEFAULT;
+
+ALTER TABLE ONLY public.pool_sample ATTACH PARTITION public.pool_sample_rest DEFAULT;
+
+ALTER TABLE ONLY public.usage_by_hour ATTACH PARTITION public.usage_by_hour_rest DEFAULT;
+
+ALTER TABLE ONLY public.usage_sample ATTACH PARTITION public.usage_sample_rest DEFAULT;
 
 ALTER TABLE ONLY public.baseline
     ADD CONSTRAINT baseline_pkey PRIMARY KEY (id);
@@ -718,6 +904,12 @@ ALTER TABLE ONLY public.person
 ALTER TABLE ONLY public.poll
     ADD CONSTRAINT poll_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.pool_by_hour
+    ADD CONSTRAINT pool_by_hour_pkey PRIMARY KEY (pool_id, at);
+
+ALTER TABLE ONLY public.pool_by_hour_rest
+    ADD CONSTRAINT pool_by_hour_rest_pkey PRIMARY KEY (pool_id, at);
+
 ALTER TABLE ONLY public.pool
     ADD CONSTRAINT pool_cluster_id_flavor_resource_key UNIQUE (cluster_id, flavor, resource);
 
@@ -729,6 +921,9 @@ ALTER TABLE ONLY public.pool
 
 ALTER TABLE ONLY public.pool_sample
     ADD CONSTRAINT pool_sample_pkey PRIMARY KEY (pool_id, at);
+
+ALTER TABLE ONLY public.pool_sample_rest
+    ADD CONSTRAINT pool_sample_rest_pkey PRIMARY KEY (pool_id, at);
 
 ALTER TABLE ONLY public.project
     ADD CONSTRAINT project_pkey PRIMARY KEY (id);
@@ -775,6 +970,21 @@ ALTER TABLE ONLY public.tick
 ALTER TABLE ONLY public.unit
     ADD CONSTRAINT unit_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.usage_by_day
+    ADD CONSTRAINT usage_by_day_pkey PRIMARY KEY (at, binding_id, pool_id, workload_type);
+
+ALTER TABLE ONLY public.usage_by_hour
+    ADD CONSTRAINT usage_by_hour_pkey PRIMARY KEY (binding_id, pool_id, at);
+
+ALTER TABLE ONLY public.usage_by_hour_rest
+    ADD CONSTRAINT usage_by_hour_rest_pkey PRIMARY KEY (binding_id, pool_id, at);
+
+ALTER TABLE ONLY public.usage_by_month
+    ADD CONSTRAINT usage_by_month_pkey PRIMARY KEY (at, binding_id, pool_id, workload_type);
+
+ALTER TABLE ONLY public.usage_due
+    ADD CONSTRAINT usage_due_pkey PRIMARY KEY (cluster_id, at);
+
 ALTER TABLE ONLY public.usage_hour
     ADD CONSTRAINT usage_hour_pkey PRIMARY KEY (binding_id, pool_id, at);
 
@@ -783,6 +993,9 @@ ALTER TABLE ONLY public.usage_now
 
 ALTER TABLE ONLY public.usage_sample
     ADD CONSTRAINT usage_sample_pkey PRIMARY KEY (binding_id, pool_id, at);
+
+ALTER TABLE ONLY public.usage_sample_rest
+    ADD CONSTRAINT usage_sample_rest_pkey PRIMARY KEY (binding_id, pool_id, at);
 
 ALTER TABLE ONLY public.workload
     ADD CONSTRAINT workload_pkey PRIMARY KEY (cluster_id, uid);
@@ -841,6 +1054,8 @@ CREATE INDEX person_identity ON public.person USING btree (identity);
 
 CREATE INDEX person_name ON public.person USING btree (name, id);
 
+CREATE INDEX poll_at ON public.poll USING brin (at);
+
 CREATE INDEX poll_cluster ON public.poll USING btree (cluster_id, id DESC);
 
 CREATE INDEX project_team ON public.project USING btree (team_id);
@@ -879,11 +1094,25 @@ CREATE INDEX sessions_expiry ON public.sessions USING btree (expiry);
 
 CREATE INDEX step_up_session ON public.step_up USING btree (session_id, at);
 
+CREATE INDEX usage_by_hour_at ON ONLY public.usage_by_hour USING btree (at);
+
+CREATE INDEX usage_by_hour_rest_at_idx ON public.usage_by_hour_rest USING btree (at);
+
 CREATE INDEX usage_now_pool ON public.usage_now USING btree (pool_id);
 
-CREATE INDEX usage_sample_at ON public.usage_sample USING brin (at);
+CREATE INDEX workload_finished ON public.workload USING btree (COALESCE(finished_at, gone_at)) WHERE ((finished_at IS NOT NULL) OR (gone_at IS NOT NULL));
 
 CREATE INDEX workload_namespace ON public.workload USING btree (cluster_id, namespace, state, created_at DESC);
+
+ALTER INDEX public.pool_by_hour_pkey ATTACH PARTITION public.pool_by_hour_rest_pkey;
+
+ALTER INDEX public.pool_sample_pkey ATTACH PARTITION public.pool_sample_rest_pkey;
+
+ALTER INDEX public.usage_by_hour_at ATTACH PARTITION public.usage_by_hour_rest_at_idx;
+
+ALTER INDEX public.usage_by_hour_pkey ATTACH PARTITION public.usage_by_hour_rest_pkey;
+
+ALTER INDEX public.usage_sample_pkey ATTACH PARTITION public.usage_sample_rest_pkey;
 
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.baseline FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
 
@@ -1100,6 +1329,9 @@ ALTER TABLE ONLY public.step_up
 ALTER TABLE ONLY public.team
     ADD CONSTRAINT team_unit_id_fkey FOREIGN KEY (unit_id) REFERENCES public.unit(id);
 
+ALTER TABLE ONLY public.usage_due
+    ADD CONSTRAINT usage_due_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES public.cluster(id);
+
 ALTER TABLE ONLY public.usage_now
     ADD CONSTRAINT usage_now_binding_id_fkey FOREIGN KEY (binding_id) REFERENCES public.binding(id);
 
@@ -1111,6 +1343,12 @@ ALTER TABLE ONLY public.workload
 
 GRANT USAGE ON SCHEMA public TO quartermaster_app;
 GRANT USAGE ON SCHEMA public TO quartermaster_signer;
+
+REVOKE ALL ON FUNCTION public.usage_partition_drop(parent text, before timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.usage_partition_drop(parent text, before timestamp with time zone) TO quartermaster_app;
+
+REVOKE ALL ON FUNCTION public.usage_partition_make(parent text, moment timestamp with time zone) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.usage_partition_make(parent text, moment timestamp with time zone) TO quartermaster_app;
 
 GRANT SELECT,INSERT ON TABLE public.baseline TO quartermaster_app;
 
@@ -1176,9 +1414,15 @@ GRANT SELECT,USAGE ON SEQUENCE public.poll_id_seq TO quartermaster_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.pool TO quartermaster_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_by_hour TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_by_hour_rest TO quartermaster_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_hour TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_sample TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.pool_sample_rest TO quartermaster_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.project TO quartermaster_app;
 
@@ -1220,11 +1464,23 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.tick TO quartermaster_app;
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.unit TO quartermaster_app;
 
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_by_day TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_by_hour TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_by_hour_rest TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_by_month TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_due TO quartermaster_app;
+
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_hour TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_now TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_sample TO quartermaster_app;
+
+GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.usage_sample_rest TO quartermaster_app;
 
 GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.workload TO quartermaster_app;
 

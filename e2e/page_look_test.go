@@ -44,7 +44,7 @@ func pages(t *testing.T, s *site.Site) map[string][]string {
 		},
 		"otto": {"/", "/history", "/history?kind=request.decided&outcome=done", "/history?outcome=odd", "/history/" + entryOf(t, s), "/people", "/clusters"},
 		"pia":  {"/", "/clusters", "/clusters/connect", "/clusters/aurora", "/clusters/borealis", "/clusters/aurora/adopt?queue=unknown"},
-		"finn": {"/", "/projects", "/pools/borealis-mi300x"},
+		"finn": {"/", "/projects", "/pools/borealis-mi300x", "/usage?period=24h", "/usage?period=24h&by=pool", "/usage?by=type&zone=Mars%2FPhobos"},
 		"iris": {"/", "/approvals"},
 	}
 }

@@ -50,6 +50,8 @@ func (l *large) sights(b *testing.B) []sight {
 		get("Projects, requester", dbload.Requester, paths.Projects), get("Projects, auditor", dbload.Auditor, paths.Projects), get("Projects, search", dbload.Auditor, paths.Projects+"?q=speech"),
 		get("Project", dbload.Requester, paths.Project(dbload.Project)), get("Project, 30 d", dbload.Requester, paths.Project(dbload.Project)+"?range=30d"),
 		get("Pools", dbload.Requester, paths.Pools), get("Pool", dbload.Operator, paths.Pool(dbload.Pool)), get("Pool, 30 d", dbload.Auditor, paths.Pool(dbload.Pool)+"?range=30d"),
+		get("Usage, 30 d", dbload.Auditor, paths.Usage), get("Usage, 400 d by project", dbload.Auditor, paths.Usage+"?by=project&from=2025-10-29&to=2026-12-02"), get("Usage, 90 d by pool, Berlin", dbload.Auditor, paths.Usage+"?by=pool&period=90d&zone=Europe/Berlin"),
+		get("Usage, requester", dbload.Requester, paths.Usage+"?by=project"), get("Project, 90 d", dbload.Requester, paths.Project(dbload.Project)+"?range=90d"), get("Pool, 90 d", dbload.Auditor, paths.Pool(dbload.Pool)+"?range=90d"),
 		get("Clusters", dbload.Auditor, paths.Clusters), get("Cluster", dbload.Auditor, paths.Cluster(dbload.Cluster)), get("Cluster, admin", dbload.Admin, paths.Cluster(dbload.Cluster)),
 		history("", ""), history("person", "person="+person), history("project", "project="+dbload.Project), history("pool", "pool="+dbload.Pool),
 		history("cluster", "cluster="+dbload.Cluster), history("kind", "kind=request.decided"), history("kind, rare", "kind=org.imported"), history("outcome", "outcome=refused"),

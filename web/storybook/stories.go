@@ -17,7 +17,7 @@ type story struct {
 
 func stories() []story {
 	var all []story
-	for _, group := range [][]story{requestStories(), decideStories(), capacityStories(), recordStories(), doorStories()} {
+	for _, group := range [][]story{requestStories(), decideStories(), capacityStories(), usageStories(), recordStories(), doorStories()} {
 		all = append(all, group...)
 	}
 	return all
