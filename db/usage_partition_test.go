@@ -101,6 +101,8 @@ func TestPartitionsAreMadeAheadAndOnDemand(t *testing.T) {
 	}
 	require.Zero(t, prune().Samples)
 	require.Equal(t, 3, w.roll(hour.AddDate(0, 0, 8)))
+	again() // the hour of a year ago waits in the rest as well
+	require.Equal(t, 1, made)
 	out := prune()
 	require.Equal(t, int64(1), out.Samples)
 	require.Equal(t, hour.Truncate(24*time.Hour), out.SamplesBefore)
