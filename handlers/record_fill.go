@@ -50,6 +50,7 @@ var done = map[ledger.Type]struct{ did, tried string }{
 	ledger.AccessRefused:    {"tried what the roles do not open", "tried what the roles do not open"},
 	ledger.Exported:         {"exported from the record", "tried to export from the record"},
 	ledger.JobAction:        {"acted on a job", "tried to act on a job"},
+	ledger.UsagePruned:      {"removed readings older than the retention", "tried to remove old readings"},
 }
 
 // decided is the verb of each outcome of a decision.
