@@ -192,7 +192,9 @@ func TestOldReadingsGoOnceADayAndOnRecord(t *testing.T) {
 
 	d.pass(40 * 24 * time.Hour)
 	// Nobody rolled up meanwhile: what is due keeps its readings.
-	d.tx(func(ctx context.Context, tx portal.Tx) error { return tx.MarkUsageDue(ctx, noon, noon.Add(2*time.Hour)) })
+	d.tx(func(ctx context.Context, tx portal.Tx) error {
+		return tx.MarkUsageDue(ctx, noon, noon.Add(2*time.Hour))
+	})
 	out, err := d.TidyUsage(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, out.Samples)
@@ -211,7 +213,9 @@ func TestOldReadingsGoOnceADayAndOnRecord(t *testing.T) {
 	require.Equal(t, strconv.FormatInt(out.Samples, 10), entries()[0].Entry.Facts["readings"])
 
 	// A hour whose readings are gone stays what it is, whoever asks to have it computed anew.
-	d.tx(func(ctx context.Context, tx portal.Tx) error { return tx.MarkUsageDue(ctx, noon, noon.Add(2*time.Hour)) })
+	d.tx(func(ctx context.Context, tx portal.Tx) error {
+		return tx.MarkUsageDue(ctx, noon, noon.Add(2*time.Hour))
+	})
 	_, err = d.RollUsage(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, before.Rows, d.account("otto", ask).Rows)
