@@ -20,10 +20,12 @@ import (
 )
 
 // history are the tables to which rows are only ever added.
-var history = []string{"org_version", "request_revision", "decision", "check_result", "comment", "grant_line", "grant_start", "grant_end", "baseline", "ledger_entry", "ledger_opening"}
+var history = []string{"org_version", "request_revision", "decision", "check_result", "comment", "grant_line", "grant_start", "grant_end", "baseline", "ledger_entry", "ledger_opening", "match_rule", "object_import"}
 
 // fillHistory puts a row into every history table.
 func fillHistory(w *world) {
+	_, err := w.owner.Exec(`INSERT INTO match_rule (rules) VALUES ($1)`, "[]")
+	require.NoError(w.t, err)
 	r := w.submit(w.draft("ada", "cv", line("east-h100", 1)), noon)
 	r = w.decide(r, "mia", approval.Approve, noon)
 	b := w.binding("cv", "east")
@@ -41,6 +43,9 @@ func fillHistory(w *world) {
 			func() error { _, err := tx.InsertGrant(ctx, grant); return err },
 			func() error { _, err := tx.StartGrant(ctx, grant.ID, noon); return err },
 			func() error { return tx.EndGrant(ctx, grant.ID, "revoked", noon) },
+			func() error {
+				return tx.InsertObjectImport(ctx, portal.ObjectImport{ID: uuid.NewString(), ClusterID: "east", FileName: "dump.yaml", Digest: "d", At: noon})
+			},
 			func() error { return tx.InsertBaseline(ctx, b.ID, "east-h100", fleet.Base{}, noon) },
 		} {
 			if err := step(); err != nil {

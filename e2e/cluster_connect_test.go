@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"strings"
 	"sync"
 	"testing"
 
@@ -98,7 +99,12 @@ func (b testbed) connect(t *testing.T) {
 	pia.Choose("Project and environment", "Street Scenes · development")
 	act(pia, "^Adopt street-scenes$")
 	pia.See("What it has now is the baseline")
-	enforce(pia)
+	pia.Follow("^Clusters")
+	pia.Follow("^Testbed$")
+	pia.Fill("Reason", "first rollout")
+	act(pia, "^Switch to plan$", "^Switch Testbed to plan$")
+	pia.See("Testbed is in mode plan")
+	enforce(as(t, b.site, "cleo", browser.Wide))
 	require.Empty(t, writesBy(clusterQueue(t, b.c, "street-scenes"), "quartermaster"), "nothing is written before something is granted")
 }
 
@@ -111,11 +117,18 @@ func (b testbed) address(t *testing.T, w *browser.Window) {
 	w.Fill("Token", b.c.Token(t, deploy.ServiceAccount))
 }
 
-// enforce lets the portal write, in the two steps that lead there.
+// enforce lets the portal write: a capacity manager looks at what would change, and decides.
 func enforce(w *browser.Window) {
-	for _, mode := range []string{"plan", "enforce"} {
+	w.Follow("^Clusters")
+	w.Follow("^Testbed$")
+	w.Follow("^See what enforcing would change$")
+	if strings.Contains(w.Text(), "is in mode observe") {
 		w.Fill("Reason", "first rollout")
-		act(w, "^Switch to "+mode+"$", "^Switch Testbed to "+mode+"$")
-		w.See("Testbed is in mode " + mode)
+		act(w, "^Switch to plan$", "^Switch Testbed to plan$")
+		w.See("Testbed is in mode plan")
+		w.Follow("^See what enforcing would change$")
 	}
+	w.Fill("Reason", "first rollout")
+	act(w, "^Switch to enforce$", "^Switch Testbed to enforce$")
+	w.See("Testbed is in mode enforce")
 }

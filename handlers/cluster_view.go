@@ -7,6 +7,7 @@ import (
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/org"
 	"quartermaster/internal/paths"
+	"quartermaster/internal/policy"
 	"quartermaster/internal/portal"
 	"quartermaster/web"
 )
@@ -38,7 +39,7 @@ func (s *server) clusterViewOf(d portal.ClusterDetail, me org.Person) web.Cluste
 	c := d.Cluster
 	v := web.ClusterView{
 		ID: c.ID, Name: c.Name, Server: c.Server, Simulated: isSimulated(c.Kind), Mode: string(c.Mode), Paused: c.Paused,
-		CanManage: d.MayManage, IdempotencyKey: newKey(), Facts: s.clusterFacts(d),
+		CanManage: d.MayManage, CanSteer: d.MaySteer, IdempotencyKey: newKey(), Facts: s.clusterFacts(d),
 	}
 	v.State, v.StateText = s.stateOf(c)
 	if c.Paused && d.PausedBy != nil {
@@ -70,6 +71,9 @@ func (s *server) clusterViewOf(d portal.ClusterDetail, me org.Person) web.Cluste
 			change.Takeover = ""
 		}
 		v.Waiting = append(v.Waiting, change)
+	}
+	for _, x := range d.Sanity {
+		v.Sanity = append(v.Sanity, web.QuotaSanity{Pool: x.Pool.String(), Text: x.Result.Message, Odd: x.Result.Outcome == policy.Fails})
 	}
 	for _, p := range d.Polls {
 		v.Polls = append(v.Polls, web.ClusterPoll{At: p.At, Took: p.Took, OK: p.OK, Text: p.Problem})

@@ -160,6 +160,9 @@ func (s *server) clusterAdoptAsk(w http.ResponseWriter, r *http.Request) error {
 	if !ok {
 		f = formOf(map[string][]string{"object": {r.URL.Query().Get("queue")}})
 	}
+	if f.typed("object") == "" {
+		return s.showDesk(w, r, http.StatusOK, id, f)
+	}
 	return s.showAdopt(w, r, http.StatusOK, id, f)
 }
 

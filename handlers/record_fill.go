@@ -26,6 +26,7 @@ var done = map[ledger.Type]struct{ did, tried string }{
 	ledger.ClusterTested:    {"tested the connection", "tried to test the connection"},
 	ledger.ClusterMode:      {"changed what may be written", "tried to change what may be written"},
 	ledger.BindingMade:      {"bound the limits to new objects", "tried to bind limits to new objects"},
+	ledger.ObjectsImported:  {"kept a file of the cluster's objects", "tried to keep a file of objects"},
 	ledger.BindingAdopted:   {"adopted an existing queue", "tried to adopt a queue"},
 	ledger.RequestDrafted:   {"drafted", "tried to draft a request"},
 	ledger.RequestEdited:    {"edited", "tried to edit"},

@@ -28,7 +28,11 @@ func (s *server) limited(next http.Handler) http.Handler {
 				return
 			}
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+		most := int64(maxBody)
+		if strings.HasPrefix(r.URL.Path, paths.Clusters+"/") && strings.HasSuffix(r.URL.Path, "/import") {
+			most = maxFileForm // the one form that carries a file
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, most)
 		if !lasting(r.URL.Path) {
 			ctx, cancel := context.WithTimeout(r.Context(), s.Timeout)
 			defer cancel()

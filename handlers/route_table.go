@@ -31,7 +31,9 @@ var (
 	records = who{roles: []org.Role{org.TeamManager, org.CapacityManager, org.Compliance, org.Auditor, org.PlatformAdmin}}
 	// operates: sees clusters, how they are reached and what they enforce.
 	operates = who{roles: []org.Role{org.CapacityManager, org.Compliance, org.Auditor, org.PlatformAdmin}}
-	admin    = who{roles: []org.Role{org.PlatformAdmin}}
+	// steers: decides what is written to a cluster; to enforce is the capacity manager's alone.
+	steers = who{roles: []org.Role{org.CapacityManager, org.PlatformAdmin}}
+	admin  = who{roles: []org.Role{org.PlatformAdmin}}
 	// census: sees who holds which role.
 	census   = who{roles: []org.Role{org.Compliance, org.Auditor, org.PlatformAdmin}}
 	takeover = who{roles: []org.Role{org.CapacityManager}}
@@ -94,12 +96,16 @@ func (s *server) routes() []route {
 		{get, paths.ClusterConnect, admin, s.clusterConnectAsk},
 		{get, paths.ClusterPattern, operates, s.clusterView},
 		{post, paths.ClusterTestPattern, admin, s.clusterTest},
-		{get, paths.ClusterModePattern, admin, s.clusterModeAsk},
-		{post, paths.ClusterModePattern, admin, s.clusterMode},
-		{get, paths.ClusterPausePattern, admin, s.clusterPauseAsk},
-		{post, paths.ClusterPausePattern, admin, s.clusterPause},
-		{get, paths.ClusterAdoptPattern, admin, s.clusterAdoptAsk},
+		{get, paths.ClusterPlanPattern, operates, s.clusterPlan},
+		{get, paths.ClusterModePattern, steers, s.clusterModeAsk},
+		{post, paths.ClusterModePattern, steers, s.clusterMode},
+		{get, paths.ClusterPausePattern, steers, s.clusterPauseAsk},
+		{post, paths.ClusterPausePattern, steers, s.clusterPause},
+		{get, paths.ClusterAdoptPattern, operates, s.clusterAdoptAsk},
 		{post, paths.ClusterAdoptPattern, admin, s.clusterAdopt},
+		{post, paths.ClusterAdoptAllPattern, admin, s.clusterAdoptAll},
+		{get, paths.ClusterImportPattern, admin, s.clusterImportAsk},
+		{post, paths.ClusterImportPattern, admin, s.clusterImport},
 		{get, paths.ChangeTakeoverPattern, takeover, s.changeTakeoverAsk},
 		{post, paths.ChangeTakeoverPattern, takeover, s.changeTakeover},
 

@@ -87,7 +87,7 @@ func newYard(t *testing.T) *yard {
 	require.NoError(t, err)
 	for _, id := range []string{"east", "west"} {
 		for _, m := range []fleet.Mode{fleet.PlanOnly, fleet.Enforce} {
-			_, err := y.ChangeClusterMode(t.Context(), y.as("pia"), portal.ModeInput{ClusterID: id, Mode: m})
+			_, err := y.ChangeClusterMode(t.Context(), y.as("cleo"), portal.ModeInput{ClusterID: id, Mode: m})
 			require.NoError(t, err)
 		}
 	}

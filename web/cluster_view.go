@@ -102,6 +102,8 @@ type ClusterView struct {
 	Paused         bool
 	PausedText     string // by whom, when, why
 	CanManage      bool
+	CanSteer       bool          // may change mode and pause
+	Sanity         []QuotaSanity // all quotas of a flavor and resource beside its nodes
 	IdempotencyKey string
 	Facts          []Fact // version, Kueue, API, nodes, token age, poll period
 	Found          ClusterFound
@@ -110,6 +112,13 @@ type ClusterView struct {
 	Polls          []ClusterPoll // newest first
 	Headroom       []PoolHeadroom
 	Adoptable      []Option // projects/environments to adopt for: value "project/environment"
+}
+
+// QuotaSanity is what all queues give of one flavor and resource beside its nodes.
+type QuotaSanity struct {
+	Pool string
+	Text string // "quota is 3.1 percent of capacity 32768"
+	Odd  bool
 }
 
 // ClusterBinding is which object carries the limits of a project and environment.

@@ -173,7 +173,7 @@ func clusterCommand() *cobra.Command {
 	f.StringVar(&caFile, "ca-file", "", "PEM file of a Kubernetes cluster's CA; empty: the system's")
 	f.StringVar(&tokenFile, "token-file", "-", "file with the service account's token, or that of the Slurm user; - reads standard input")
 	f.BoolVar(&testOnly, "test", false, "only ask the cluster who it is; keep nothing")
-	cmd.AddCommand(connect)
+	cmd.AddCommand(connect, importObjectsCommand())
 	return cmd
 }
 

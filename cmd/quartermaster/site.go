@@ -64,6 +64,7 @@ func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated
 	}
 	p = &portal.Portal{
 		Store: store, Seal: ring.Seal, Open: ring.Open, Log: log, BaseURL: cfg.BaseURL,
+		ReadDump:  k8s.ReadDump,
 		Now:       func() time.Time { return time.Now().UTC() },
 		NewID:     uuid.NewString,
 		PollEvery: cfg.Poll.Every, PollTimeout: cfg.Poll.Timeout, Reach: reach,
@@ -100,6 +101,9 @@ func (c *clusters) dial(ctx context.Context, id string) (fleet.Cluster, error) {
 			return nil, fault.New(fault.Unavailable, "This is a simulated cluster. It exists only in quartermaster dev.")
 		}
 		return c.simulated(ctx, row)
+	}
+	if !row.Reachable() {
+		return nil, fault.Newf(fault.Unavailable, "%s is not connected. Connect it, or import its objects from a file.", row.Name)
 	}
 	conn, sealed, err := c.store.ClusterAddress(ctx, id)
 	if err != nil {

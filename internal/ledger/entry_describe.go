@@ -42,7 +42,9 @@ func (e Entry) words() string {
 	case ChangePlanned, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeStopped:
 		return join("change on", f["cluster"], strings.TrimPrefix(string(e.Type), "change."))
 	case ClusterMode:
-		return join("cluster mode", f["from"], "to", f["to"])
+		return join("cluster mode", f["mode_before"], "to", f["mode"])
+	case ObjectsImported:
+		return join("file of objects", f["file"], "kept:", f["new"], "new,", f["changed"], "changed")
 	case BindingMade, BindingAdopted:
 		return join("binding", strings.TrimPrefix(string(e.Type), "binding."), "for", f["project"], f["environment"], "on", f["cluster"])
 	case AccessRefused:

@@ -21,6 +21,7 @@ const (
 	ClusterMode      Type = "cluster.mode_changed"
 	BindingMade      Type = "binding.made"
 	BindingAdopted   Type = "binding.adopted"
+	ObjectsImported  Type = "cluster.objects_imported"
 
 	RequestDrafted   Type = "request.drafted"
 	RequestEdited    Type = "request.edited"
@@ -56,6 +57,6 @@ const (
 var Types = []Type{
 	RequestDrafted, RequestEdited, RequestSubmitted, RequestDecided, RequestWithdrawn, RequestState, RequestCommented,
 	GrantMade, GrantStarted, GrantEnded, ChangePlanned, ChangeBegun, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeHeld, ChangeStopped, ChangeTakeover, ChangeRetried,
-	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, OrgImported, IssuerMoved,
+	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, ObjectsImported, OrgImported, IssuerMoved,
 	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, FactorReplaced, RecoveryUsed, RecoveryRenewed, AccessRefused, Exported, JobAction, UsagePruned,
 }

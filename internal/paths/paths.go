@@ -61,6 +61,9 @@ const (
 	ClusterPausePattern    = "/clusters/{cluster}/pause"
 	ClusterTestPattern     = "/clusters/{cluster}/test"
 	ClusterAdoptPattern    = "/clusters/{cluster}/adopt"
+	ClusterAdoptAllPattern = "/clusters/{cluster}/adopt/chosen"
+	ClusterImportPattern   = "/clusters/{cluster}/import"
+	ClusterPlanPattern     = "/clusters/{cluster}/plan"
 	ChangeTakeoverPattern  = "/changes/{change}/takeover"
 	HistoryEntryPattern    = "/history/{entry}"
 )
@@ -99,6 +102,15 @@ func ClusterPause(id string) string { return under("/clusters", id, "/pause") }
 
 // ClusterTest asks the cluster who it is, now.
 func ClusterTest(id string) string { return under("/clusters", id, "/test") }
+
+// ClusterAdoptAll adopts the chosen rows of the page of ClusterAdopt.
+func ClusterAdoptAll(id string) string { return under("/clusters", id, "/adopt/chosen") }
+
+// ClusterImport reads a file of the cluster's objects: GET the form, POST a file (action=report or keep).
+func ClusterImport(id string) string { return under("/clusters", id, "/import") }
+
+// ClusterPlan shows what enforcing would change.
+func ClusterPlan(id string) string { return under("/clusters", id, "/plan") }
 
 // ClusterAdopt binds a found object to a project and environment.
 func ClusterAdopt(id string) string { return under("/clusters", id, "/adopt") }

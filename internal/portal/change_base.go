@@ -47,7 +47,11 @@ func (r *push) baseMoved(ctx context.Context) (string, error) {
 			if want, ok := desired[o.Object.String()+"\x00"+f.Path]; ok && !want.Changed() {
 				continue
 			}
-			return fmt.Sprintf("%s of %s is %s now; it was %s when the request was decided. Look at who changed it, then ask again or try again.", f.Path, o.Object, shown(f.Before), shown(f.After)), nil
+			when := "when the request was decided"
+			if r.c.RequestID == "" {
+				when = "when it was adopted or last granted"
+			}
+			return fmt.Sprintf("%s of %s is %s now; it was %s %s. Look at who changed it, then ask again or try again.", f.Path, o.Object, shown(f.Before), shown(f.After), when), nil
 		}
 	}
 	return "", nil

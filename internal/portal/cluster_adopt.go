@@ -40,23 +40,28 @@ func (p *Portal) adopt(ctx context.Context, actor Actor, in AdoptInput) (fleet.B
 	if err != nil {
 		return fleet.Binding{}, err
 	}
-	// The baseline is read now, not taken from a poll that may be old.
-	limited, cancel := context.WithTimeout(ctx, testTimeout)
-	defer cancel()
-	remote, err := p.Dial(limited, in.ClusterID)
+	o, err := p.observeQueues(ctx, c)
 	if err != nil {
 		return fleet.Binding{}, err
 	}
-	o, err := remote.Observe(limited)
-	if err != nil {
-		return fleet.Binding{}, err
-	}
+	return p.adoptFrom(ctx, actor, authority, c, o, in, func(ctx context.Context, tx Tx) (StepUp, error) {
+		return p.spendUnlessSystem(ctx, tx, actor, shown)
+	})
+}
+
+// adoptFrom adopts one queue of a reading; prove uses up, or names, the proof that serves it.
+func (p *Portal) adoptFrom(ctx context.Context, actor Actor, authority org.Assignment, c Cluster, o fleet.Observation, in AdoptInput, prove func(context.Context, Tx) (StepUp, error)) (fleet.Binding, error) {
 	q, b, err := found(c.Kind, o, in)
 	if err != nil {
 		return fleet.Binding{}, err
 	}
-	return once(ctx, p, actor, "adopt", in.Key, in, func(ctx context.Context, tx Tx) (fleet.Binding, error) {
-		proof, err := p.spendUnlessSystem(ctx, tx, actor, shown)
+	if why := adoptable(c.Kind, q); why != "" {
+		return fleet.Binding{}, fault.Newf(fault.Conflict, "%s cannot be adopted. %s", q.Name, why)
+	}
+	sent := in
+	sent.Matched = "" // what the rules say may change; what was sent did not
+	return once(ctx, p, actor, "adopt", in.Key, sent, func(ctx context.Context, tx Tx) (fleet.Binding, error) {
+		proof, err := prove(ctx, tx)
 		if err != nil {
 			return fleet.Binding{}, err
 		}
@@ -91,6 +96,9 @@ func (p *Portal) bindAdopted(ctx context.Context, tx Tx, actor Actor, authority 
 	e := provenBy(by(p.entry(actor, ledger.BindingAdopted, "binding", b.ID), authority), proof)
 	e.Facts["cluster"], e.Facts["queue"], e.Facts["project"], e.Facts["environment"] = b.ClusterID, b.Queue(), b.ProjectID, b.Environment
 	e.Facts["namespace"], e.Facts["managers"] = b.Namespace, strings.Join(q.Managers, ", ")
+	if in.Matched != "" {
+		e.Facts["matched"] = in.Matched
+	}
 	refs := EntryRefs{ProjectID: b.ProjectID, ClusterID: b.ClusterID}
 	if refs.PoolIDs, err = p.keepBaseline(ctx, tx, b, q, e.Facts); err != nil {
 		return fleet.Binding{}, err
@@ -117,6 +125,9 @@ func (p *Portal) keepBaseline(ctx context.Context, tx Tx, b fleet.Binding, q fle
 	}
 	var ids []string
 	for _, f := range q.Flavors {
+		if !f.Pool.Accelerator() {
+			continue // its shape, which stays as it is
+		}
 		i := slices.IndexFunc(known, func(s PoolState) bool { return s.ClusterID == b.ClusterID && s.Key == f.Pool })
 		if i < 0 {
 			continue

@@ -113,9 +113,18 @@ func TestAConnectionIsAddressCertificatesAndToken(t *testing.T) {
 func TestModesGoStepByStepOnRecord(t *testing.T) {
 	y := newYard(t)
 	y.mode(fleet.PlanOnly, fleet.Observe)
-	_, err := y.ChangeClusterMode(t.Context(), y.as("pia"), portal.ModeInput{ClusterID: "east", Mode: fleet.Enforce})
+	_, err := y.ChangeClusterMode(t.Context(), y.as("cleo"), portal.ModeInput{ClusterID: "east", Mode: fleet.Enforce})
 	require.Equal(t, fault.Conflict, fault.KindOf(err))
-	for _, who := range []string{"ana", "ben", "cleo", "otto"} {
+	_, err = y.ChangeClusterMode(t.Context(), y.as("pia"), portal.ModeInput{ClusterID: "east", Mode: fleet.PlanOnly})
+	require.NoError(t, err, "to write less, or to look, is open to platform admins")
+	_, err = y.ChangeClusterMode(t.Context(), y.as("pia"), portal.ModeInput{ClusterID: "east", Mode: fleet.Enforce})
+	require.Equal(t, fault.Forbidden, fault.KindOf(err), "who connects a cluster does not decide that it is enforced")
+	stale := y.as("cleo")
+	stale.SteppedUpAt = stale.AuthTime
+	_, err = y.ChangeClusterMode(t.Context(), stale, portal.ModeInput{ClusterID: "east", Mode: fleet.Enforce})
+	require.ErrorIs(t, err, portal.ErrStepUp)
+	y.mode(fleet.Enforce)
+	for _, who := range []string{"ana", "ben", "otto"} {
 		_, err = y.ChangeClusterMode(t.Context(), y.as(who), portal.ModeInput{ClusterID: "east", Mode: fleet.PlanOnly})
 		require.Equal(t, fault.Forbidden, fault.KindOf(err), who)
 		_, err = y.PauseCluster(t.Context(), y.as(who), portal.PauseInput{ClusterID: "east", Paused: true})

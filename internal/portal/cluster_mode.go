@@ -10,9 +10,14 @@ import (
 )
 
 // ChangeClusterMode goes one way along observe → plan → enforce, or back, on record.
-// Entering enforce releases what was held; leaving it holds what is not written yet.
+// Entering enforce is decided by the capacity manager; it releases what was held, and
+// has every adopted baseline read back. Leaving it holds what is not written yet.
 func (p *Portal) ChangeClusterMode(ctx context.Context, actor Actor, in ModeInput) (Cluster, error) {
-	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_mode", string(in.Mode), in.Key, in.Reason, in, func(c Cluster) (Cluster, error) {
+	may := p.steers
+	if in.Mode == fleet.Enforce {
+		may = p.enforces
+	}
+	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_mode", string(in.Mode), in.Key, in.Reason, in, may, func(c Cluster) (Cluster, error) {
 		if !in.Mode.Valid() {
 			return c, fault.New(fault.Invalid, "Choose observe, plan or enforce.").At("mode", "Choose observe, plan or enforce.")
 		}
@@ -27,7 +32,7 @@ func (p *Portal) ChangeClusterMode(ctx context.Context, actor Actor, in ModeInpu
 
 // PauseCluster stops writing with one recorded step, or resumes it.
 func (p *Portal) PauseCluster(ctx context.Context, actor Actor, in PauseInput) (Cluster, error) {
-	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_pause", strconv.FormatBool(in.Paused), in.Key, in.Reason, in, func(c Cluster) (Cluster, error) {
+	return p.writeCluster(ctx, actor, in.ClusterID, "cluster_pause", strconv.FormatBool(in.Paused), in.Key, in.Reason, in, p.steers, func(c Cluster) (Cluster, error) {
 		c.Paused = in.Paused
 		return c, nil
 	})
@@ -35,13 +40,13 @@ func (p *Portal) PauseCluster(ctx context.Context, actor Actor, in PauseInput) (
 
 // writeCluster changes what may be written to a cluster. Whatever mode or pause held
 // runs again once writing is allowed.
-func (p *Portal) writeCluster(ctx context.Context, actor Actor, id, useCase, to, key, reason string, sent any, with func(Cluster) (Cluster, error)) (Cluster, error) {
+func (p *Portal) writeCluster(ctx context.Context, actor Actor, id, useCase, to, key, reason string, sent any, may mayWrite, with func(Cluster) (Cluster, error)) (Cluster, error) {
 	out, err := once(ctx, p, actor, useCase, key, sent, func(ctx context.Context, tx Tx) (Cluster, error) {
 		before, err := tx.Cluster(ctx, id)
 		if err != nil {
 			return Cluster{}, err
 		}
-		authority, err := p.manages(actor, id)
+		authority, err := may(ctx, tx, actor, id)
 		if err != nil {
 			return Cluster{}, err
 		}
@@ -61,6 +66,11 @@ func (p *Portal) writeCluster(ctx context.Context, actor Actor, id, useCase, to,
 		e.Facts["paused_before"], e.Facts["paused"] = strconv.FormatBool(before.Paused), strconv.FormatBool(after.Paused)
 		if _, err := tx.Append(ctx, e, EntryRefs{ClusterID: id}, openingsOf(actor, map[string]string{OpeningReason: reason})); err != nil {
 			return Cluster{}, err
+		}
+		if after.Mode == fleet.Enforce && before.Mode != fleet.Enforce {
+			if err := p.verifyBaselines(ctx, tx, actor, id); err != nil {
+				return Cluster{}, err
+			}
 		}
 		// In mode plan a held change runs too: it keeps the plan that people want to see.
 		if after.Writes() || after.Mode == fleet.PlanOnly && before.Mode == fleet.Observe {

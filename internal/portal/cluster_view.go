@@ -84,6 +84,12 @@ func (p *Portal) ViewCluster(ctx context.Context, actor Actor, id string) (Clust
 	if d.PausedBy, err = p.pausedBy(ctx, d.Cluster); err != nil {
 		return d, err
 	}
+	_, steer := p.steers(ctx, p.Store, actor, id)
+	d.MaySteer = steer == nil
+	d.Sanity = saneQuotas(d.Cluster)
+	if d.Import, err = p.Store.NewestImport(ctx, id); err != nil {
+		return d, err
+	}
 	return d, p.clusterChanges(ctx, actor, &d)
 }
 

@@ -50,7 +50,7 @@ func yardPools() []sim.Pool {
 func (y *yard) mode(modes ...fleet.Mode) {
 	y.t.Helper()
 	for _, m := range modes {
-		_, err := y.ChangeClusterMode(y.t.Context(), y.as("pia"), portal.ModeInput{ClusterID: "east", Mode: m, Reason: "test"})
+		_, err := y.ChangeClusterMode(y.t.Context(), y.as("cleo"), portal.ModeInput{ClusterID: "east", Mode: m, Reason: "test"})
 		require.NoError(y.t, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/org"
+	"quartermaster/internal/policy"
 )
 
 // FleetUse is what people do with clusters, pools and projects: Portal implements it.
@@ -25,6 +26,17 @@ type FleetUse interface {
 	// AdoptBinding makes an existing queue carry the limits of a project and environment.
 	// The limits it has now become the recorded baseline; its shape stays as it is.
 	AdoptBinding(ctx context.Context, actor Actor, in AdoptInput) (fleet.Binding, error)
+	// ViewAdopt lists every object of a cluster with who keeps it, and matches queues to projects.
+	ViewAdopt(ctx context.Context, actor Actor, clusterID string) (AdoptDesk, error)
+	// AdoptBindings adopts many queues, each for itself: one that fails is said and
+	// fails none of the others.
+	AdoptBindings(ctx context.Context, actor Actor, clusterID string, rows []AdoptInput) ([]AdoptResult, error)
+	// PreviewImport reads a file of objects and compares it with what is held; it keeps nothing.
+	PreviewImport(ctx context.Context, actor Actor, in ImportInput) (ImportReport, error)
+	// KeepImport keeps the file on record.
+	KeepImport(ctx context.Context, actor Actor, in ImportInput) (ImportReport, error)
+	// PlanCluster asks the cluster what enforcing would change, binding by binding.
+	PlanCluster(ctx context.Context, actor Actor, q PlanQuery) (ModePlan, error)
 	// TakeoverChange lets one stopped change write fields that somebody else manages.
 	TakeoverChange(ctx context.Context, actor Actor, in ChangeInput) (Change, error)
 	// RetryChange starts a stopped change again.
@@ -106,7 +118,9 @@ type AdoptInput struct {
 	LocalQueue  string // "" when the namespace has only one
 	ProjectID   string
 	Environment string
-	Key         string
+	// Matched is the rule that proposed the place; "" = chosen by hand.
+	Matched string
+	Key     string
 }
 
 // ChangeInput acts on one change. Reason is kept in the record.
@@ -150,10 +164,24 @@ type ClusterDetail struct {
 	// Projects to adopt for; empty unless MayManage.
 	Projects  []org.Project
 	MayManage bool
+	// MaySteer: may change what is written, enforcing alone excepted.
+	MaySteer bool
+	// Sanity compares all quotas of each flavor and resource with what its nodes can allocate.
+	Sanity []SanityRow
+	// Import is the file of objects kept last; nil = none.
+	Import *ObjectImport
 	// Paused says who paused writing and when; nil when it is not paused.
 	PausedBy *EntryRow
 	PollEach time.Duration
 	At       time.Time
+}
+
+// SanityRow is the quotas of one flavor and resource, over every queue, beside its nodes.
+type SanityRow struct {
+	Pool     fleet.PoolKey
+	Quota    fleet.Measure
+	Capacity fleet.Measure
+	Result   policy.Result
 }
 
 // BindingRow is one binding with its project's name and figures.

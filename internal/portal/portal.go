@@ -22,6 +22,8 @@ type Portal struct {
 	Dial func(ctx context.Context, clusterID string) (fleet.Cluster, error)
 	// Probe connects with given credentials without storing them, to test a connection.
 	Probe func(ctx context.Context, c Connection) (fleet.Cluster, error)
+	// ReadDump reads a file of a cluster's objects as a reading of the cluster would be.
+	ReadDump func(file []byte, at time.Time) (fleet.Dump, error)
 	// Seal encrypts a credential for storage, bound to context (cluster or person id). Open reverses it.
 	Seal func(plain []byte, context string) ([]byte, error)
 	Open func(sealed []byte, context string) ([]byte, error)

@@ -49,6 +49,14 @@ func (d *desk) AdoptBinding(ctx context.Context, a portal.Actor, in portal.Adopt
 	return proven(ctx, d.Portal, a, func() (fleet.Binding, error) { return d.Portal.AdoptBinding(ctx, a, in) })
 }
 
+func (d *desk) AdoptBindings(ctx context.Context, a portal.Actor, clusterID string, rows []portal.AdoptInput) ([]portal.AdoptResult, error) {
+	return proven(ctx, d.Portal, a, func() ([]portal.AdoptResult, error) { return d.Portal.AdoptBindings(ctx, a, clusterID, rows) })
+}
+
+func (d *desk) KeepImport(ctx context.Context, a portal.Actor, in portal.ImportInput) (portal.ImportReport, error) {
+	return proven(ctx, d.Portal, a, func() (portal.ImportReport, error) { return d.Portal.KeepImport(ctx, a, in) })
+}
+
 func (d *desk) TakeoverChange(ctx context.Context, a portal.Actor, in portal.ChangeInput) (portal.Change, error) {
 	return proven(ctx, d.Portal, a, func() (portal.Change, error) { return d.Portal.TakeoverChange(ctx, a, in) })
 }

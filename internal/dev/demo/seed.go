@@ -65,6 +65,10 @@ func (s seeder) clusters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	manager, err := s.as(ctx, "cleo")
+	if err != nil {
+		return err
+	}
 	clusters, err := s.p.Store.Clusters(ctx)
 	if err != nil {
 		return err
@@ -78,7 +82,7 @@ func (s seeder) clusters(ctx context.Context) error {
 		}
 		for _, mode := range fleet.Modes[slices.Index(fleet.Modes, c.Mode)+1:] {
 			in := portal.ModeInput{ClusterID: c.ID, Mode: mode, Reason: "demonstration", Key: "demo-mode-" + c.ID + "-" + string(mode)}
-			if _, err := proven(ctx, s.p, admin, func() (portal.Cluster, error) { return s.p.ChangeClusterMode(ctx, admin, in) }); err != nil {
+			if _, err := proven(ctx, s.p, manager, func() (portal.Cluster, error) { return s.p.ChangeClusterMode(ctx, manager, in) }); err != nil {
 				return err
 			}
 		}

@@ -29,7 +29,7 @@ func (c *Cluster) Discover(ctx context.Context) (fleet.Discovery, error) {
 	d := fleet.Discovery{
 		Kind: fleet.Simulated, Version: likeKubernetes, KueueVersion: likeKueue, KueueAPI: "v1beta2",
 		Capabilities: []string{"kueue", "cohort", "resourcequota", "simulated"},
-		Pools:        c.pools(), Queues: c.queues(), Quotas: c.quotas(), At: c.cfg.Now(),
+		Pools:        c.pools(), Queues: c.queues(), Quotas: c.quotas(), Capacities: c.capacities(), At: c.cfg.Now(),
 	}
 	for _, p := range c.cfg.Pools {
 		d.Nodes += p.Nodes
@@ -45,7 +45,7 @@ func (c *Cluster) Observe(ctx context.Context) (fleet.Observation, error) {
 	}
 	defer leave()
 	return fleet.Observation{
-		At: c.cfg.Now(), Pools: c.pools(), Queues: c.queues(), Quotas: c.quotas(), Workloads: c.workloads(),
+		At: c.cfg.Now(), Pools: c.pools(), Queues: c.queues(), Quotas: c.quotas(), Workloads: c.workloads(), Capacities: c.capacities(),
 		QueuesKnown: true, QuotasKnown: true, WorkloadsKnown: true, PoolsKnown: true,
 	}, nil
 }
@@ -65,6 +65,18 @@ func (c *Cluster) pools() []fleet.Pool {
 		}
 		out = append(out, pool)
 	}
+	return out
+}
+
+// capacities are what the nodes of each flavor allocate.
+func (c *Cluster) capacities() []fleet.Amount {
+	var out []fleet.Amount
+	for _, p := range c.pools() {
+		for resource, m := range map[string]fleet.Measure{p.Key.Resource: p.Capacity, "cpu": p.CPU, "memory": p.Memory} {
+			out = append(out, fleet.Amount{Pool: fleet.PoolKey{Flavor: p.Key.Flavor, Resource: resource}, Amount: m.Amount})
+		}
+	}
+	slices.SortFunc(out, func(a, b fleet.Amount) int { return strings.Compare(a.Pool.String(), b.Pool.String()) })
 	return out
 }
 
