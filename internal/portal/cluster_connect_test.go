@@ -119,9 +119,7 @@ func TestModesGoStepByStepOnRecord(t *testing.T) {
 	require.NoError(t, err, "to write less, or to look, is open to platform admins")
 	_, err = y.ChangeClusterMode(t.Context(), y.as("pia"), portal.ModeInput{ClusterID: "east", Mode: fleet.Enforce})
 	require.Equal(t, fault.Forbidden, fault.KindOf(err), "who connects a cluster does not decide that it is enforced")
-	stale := y.as("cleo")
-	stale.SteppedUpAt = stale.AuthTime
-	_, err = y.ChangeClusterMode(t.Context(), stale, portal.ModeInput{ClusterID: "east", Mode: fleet.Enforce})
+	_, err = y.Portal.ChangeClusterMode(t.Context(), y.tired("cleo"), portal.ModeInput{ClusterID: "east", Mode: fleet.Enforce})
 	require.ErrorIs(t, err, portal.ErrStepUp)
 	y.mode(fleet.Enforce)
 	for _, who := range []string{"ana", "ben", "otto"} {
