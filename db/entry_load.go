@@ -79,6 +79,11 @@ func (r reader) EntriesOfRequest(ctx context.Context, requestID string) ([]porta
 	return r.entries(ctx, `WITH hit AS (`+hitColumns+`WHERE e.request_id = $1)`+entryOf+`ORDER BY h.ordinal`, requestID)
 }
 
+// EntriesOfObject are an object's entries of one type, oldest first.
+func (r reader) EntriesOfObject(ctx context.Context, kind, id string, t ledger.Type) ([]portal.EntryRow, error) {
+	return r.entries(ctx, `WITH hit AS (`+hitColumns+`WHERE e.object_kind = $1 AND e.object_id = $2 AND e.type = $3)`+entryOf+`ORDER BY h.ordinal`, kind, id, t)
+}
+
 // Neighbours are the entries before and after e in the chain of its object.
 func (r reader) Neighbours(ctx context.Context, e portal.EntryRow) (before, after *portal.EntryRow, err error) {
 	o := e.Entry.Object

@@ -34,6 +34,9 @@ var taken = map[string]string{
 	"binding_queue":                       "That queue already carries the limits of another project.",
 	"binding_account":                     "That account already carries the limits of another project.",
 	"pool_cluster_id_flavor_resource_key": "Another pool already stands for this flavor and resource.",
+	"ledger_leaf_pkey":                    "Another sequencer added this leaf.",
+	"ledger_leaf_ordinal_key":             "Another sequencer added this entry to the tree.",
+	"ledger_checkpoint_pkey":              "A tree of this size was signed already.",
 	"idempotency_pkey":                    "This was sent twice at the same time. Load the page again to see what came of it.",
 }
 

@@ -20,7 +20,8 @@ import (
 )
 
 // history are the tables to which rows are only ever added.
-var history = []string{"org_version", "request_revision", "decision", "check_result", "comment", "grant_line", "grant_start", "grant_end", "baseline", "ledger_entry", "ledger_opening", "match_rule", "object_import"}
+var history = []string{"org_version", "request_revision", "decision", "check_result", "comment", "grant_line", "grant_start", "grant_end", "baseline", "ledger_entry", "ledger_opening", "match_rule", "object_import",
+	"ledger_leaf", "ledger_checkpoint", "ledger_check"}
 
 // fillHistory puts a row into every history table.
 func fillHistory(w *world) {
@@ -47,6 +48,12 @@ func fillHistory(w *world) {
 				return tx.InsertObjectImport(ctx, portal.ObjectImport{ID: uuid.NewString(), ClusterID: "east", FileName: "dump.yaml", Digest: "d", At: noon})
 			},
 			func() error { return tx.InsertBaseline(ctx, b.ID, "east-h100", fleet.Base{}, noon) },
+			func() error {
+				return tx.InsertLeaves(ctx, 0, []portal.NewLeaf{{Ordinal: row.Ordinal, Hashes: make([]byte, 32)}})
+			},
+			func() error {
+				return tx.InsertCheck(ctx, portal.RecordCheck{At: noon, Kind: portal.CheckWhole, OK: true, EntryID: row.Entry.ID})
+			},
 		} {
 			if err := step(); err != nil {
 				return err
@@ -56,10 +63,19 @@ func fillHistory(w *world) {
 	})
 }
 
+// checkpointed adds a checkpoint, as only the signer may.
+func checkpointed(w *world) {
+	s, err := db.OpenSign(w.t.Context(), dbtest.SignerURL(w.t, w.address), db.Options{})
+	require.NoError(w.t, err)
+	defer s.Close()
+	require.NoError(w.t, s.InsertCheckpoint(w.t.Context(), portal.CheckpointRow{Size: 1, Note: "x", At: noon}))
+}
+
 // Nobody changes history: not the app, not the owner, not a superuser who plays replica.
 func TestHistoryCannotBeChanged(t *testing.T) {
 	w := newWorld(t)
 	fillHistory(w)
+	checkpointed(w)
 	app := dbtest.Open(t, dbtest.AppURL(t, w.address))
 	replica := dbtest.Open(t, withSetting(t, w.address, "session_replication_role", "replica"))
 	for who, pool := range map[string]*sqlx.DB{"app": app, "owner": w.owner, "superuser as replica": replica} {
@@ -165,4 +181,36 @@ func TestEnsureAppRoleCanBeRepeatedAndChangesThePassword(t *testing.T) {
 	}
 	_, err := db.Open(t.Context(), withUser(t, address, user, "first"), db.Options{})
 	require.ErrorContains(t, err, "password authentication failed")
+}
+
+// The signer adds checkpoints and nothing else; the app adds everything but them.
+func TestWhoWritesEntriesDoesNotSignThem(t *testing.T) {
+	w := newWorld(t)
+	fillHistory(w)
+	signer := dbtest.Open(t, dbtest.SignerURL(t, w.address))
+	app := dbtest.Open(t, dbtest.AppURL(t, w.address))
+	const add = `INSERT INTO ledger_checkpoint (size, root, note, at) VALUES (1, decode(repeat('00', 32), 'hex'), 'x', now())`
+	_, err := app.Exec(add)
+	require.ErrorContains(t, err, "permission denied")
+	_, err = signer.Exec(add)
+	require.NoError(t, err)
+	_, err = signer.Exec(add)
+	require.ErrorContains(t, err, "ledger_checkpoint_pkey", "one size has one root")
+	var tables []string
+	require.NoError(t, w.owner.Select(&tables, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'`))
+	for _, table := range tables {
+		for _, right := range []string{"INSERT", "UPDATE", "DELETE", "TRUNCATE"} {
+			var may bool
+			require.NoError(t, signer.Get(&may, `SELECT has_table_privilege($1, $2)`, pq.QuoteIdentifier(table), right))
+			require.Equal(t, table == "ledger_checkpoint" && right == "INSERT", may, "%s on %s", right, table)
+		}
+	}
+	s, err := db.OpenSign(t.Context(), dbtest.SignerURL(t, w.address), db.Options{})
+	require.NoError(t, err)
+	defer s.Close()
+	require.NoError(t, s.OnlySigns(t.Context()))
+	both, err := db.OpenSign(t.Context(), w.address, db.Options{})
+	require.NoError(t, err)
+	defer both.Close()
+	require.ErrorContains(t, both.OnlySigns(t.Context()), "may do more")
 }

@@ -28,6 +28,30 @@ func (s *Store) Lock(ctx context.Context, name string, fn func(ctx context.Conte
 		discard(conn) // it may have got the lock a moment before the wait was cancelled
 		return fmt.Errorf("lock %s: %w", name, explain(ctx, err))
 	}
+	return hold(ctx, conn, name, fn)
+}
+
+// TryLock is Lock for who need not wait: it returns false at once when somebody else
+// holds the lock. A wait inside the server would keep its oldest snapshot alive.
+func (s *Store) TryLock(ctx context.Context, name string, fn func(ctx context.Context) error) (bool, error) {
+	conn, err := s.locks.Conn(ctx)
+	if err != nil {
+		return false, fmt.Errorf("lock %s: %w", name, explain(ctx, err))
+	}
+	defer conn.Close()
+	var got bool
+	if err := conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock(hashtextextended($1, 0))`, name).Scan(&got); err != nil {
+		discard(conn)
+		return false, fmt.Errorf("lock %s: %w", name, explain(ctx, err))
+	}
+	if !got {
+		return false, nil
+	}
+	return true, hold(ctx, conn, name, fn)
+}
+
+// hold runs fn while conn has the lock, and gives it up.
+func hold(ctx context.Context, conn *sql.Conn, name string, fn func(ctx context.Context) error) error {
 	held, lose := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
 	go func() {
@@ -39,7 +63,7 @@ func (s *Store) Lock(ctx context.Context, name string, fn func(ctx context.Conte
 		<-watched
 		release(conn, name)
 	}()
-	err = fn(held)
+	err := fn(held)
 	if lost := context.Cause(held); errors.Is(lost, errLockLost) && err != nil {
 		return fault.New(fault.Unavailable, "The database went away during the work. It is tried again.").Because(errors.Join(lost, err))
 	}

@@ -16,20 +16,34 @@ const AppRole = "quartermaster_app"
 // EnsureAppRole makes user a login role with the rights of the app role and
 // nothing else, with this password. ownerURL is a role that may create roles.
 func EnsureAppRole(ctx context.Context, ownerURL, user, password string) error {
+	return ensureRole(ctx, ownerURL, AppRole, user, password)
+}
+
+// EnsureSignerRole is EnsureAppRole for the signer: it reads the record, adds
+// checkpoints and can do nothing else.
+func EnsureSignerRole(ctx context.Context, ownerURL, user, password string) error {
+	return ensureRole(ctx, ownerURL, SignerRole, user, password)
+}
+
+func ensureRole(ctx context.Context, ownerURL, group, user, password string) error {
 	conn, err := sql.Open("postgres", ownerURL)
 	if err != nil {
-		return fmt.Errorf("make app role: %w", err)
+		return fmt.Errorf("make role: %w", err)
 	}
 	defer conn.Close()
 	name := pq.QuoteIdentifier(user)
+	secret := ""
+	if password != "" { // else another way of authentication, which is the server's business
+		secret = ` PASSWORD ` + pq.QuoteLiteral(password)
+	}
 	// Roles belong to the whole server: another process may make the same one now.
 	for _, step := range []struct {
 		statement string
 		twice     bool // that it was done already is fine
 	}{
 		{`CREATE ROLE ` + name, true},
-		{`ALTER ROLE ` + name + ` LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS PASSWORD ` + pq.QuoteLiteral(password), false},
-		{`GRANT ` + AppRole + ` TO ` + name, true},
+		{`ALTER ROLE ` + name + ` LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS` + secret, false},
+		{`GRANT ` + group + ` TO ` + name, true},
 	} {
 		err := concurrently(ctx, conn, step.statement)
 		var e *pq.Error
@@ -38,7 +52,7 @@ func EnsureAppRole(ctx context.Context, ownerURL, user, password string) error {
 		}
 		if err != nil {
 			// The statement holds a password: only the server's words go on.
-			return fmt.Errorf("make app role %s: %w", user, err)
+			return fmt.Errorf("make role %s: %w", user, err)
 		}
 	}
 	return nil
@@ -59,7 +73,7 @@ func concurrently(ctx context.Context, conn *sql.DB, statement string) error {
 // history are the tables to which rows are only ever added.
 var history = []string{
 	"org_version", "request_revision", "decision", "check_result", "comment", "grant_line", "grant_start", "grant_end", "baseline",
-	"ledger_entry", "ledger_opening",
+	"ledger_entry", "ledger_opening", "ledger_leaf", "ledger_checkpoint", "ledger_check",
 }
 
 // AppOwnsHistory reports whether the role that the store connects as could change

@@ -273,6 +273,35 @@ CREATE TABLE public.installation (
     CONSTRAINT installation_one_check CHECK (one)
 );
 
+CREATE TABLE public.ledger_check (
+    id bigint NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    size bigint NOT NULL,
+    ok boolean NOT NULL,
+    problem text DEFAULT ''::text NOT NULL,
+    entry_id uuid NOT NULL,
+    CONSTRAINT ledger_check_kind_check CHECK ((kind = ANY (ARRAY['range'::text, 'whole'::text, 'cleared'::text])))
+);
+
+ALTER TABLE public.ledger_check ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.ledger_check_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.ledger_checkpoint (
+    size bigint NOT NULL,
+    root bytea NOT NULL,
+    note text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    CONSTRAINT ledger_checkpoint_root_check CHECK ((length(root) = 32)),
+    CONSTRAINT ledger_checkpoint_size_check CHECK ((size > 0))
+);
+
 CREATE TABLE public.ledger_entry (
     ordinal bigint NOT NULL,
     id uuid NOT NULL,
@@ -304,6 +333,14 @@ CREATE TABLE public.ledger_head (
     object_kind text NOT NULL,
     object_id text NOT NULL,
     digest text NOT NULL
+);
+
+CREATE TABLE public.ledger_leaf (
+    index bigint NOT NULL,
+    ordinal bigint NOT NULL,
+    hashes bytea NOT NULL,
+    CONSTRAINT ledger_leaf_hashes_check CHECK (((length(hashes) >= 32) AND ((length(hashes) % 32) = 0))),
+    CONSTRAINT ledger_leaf_index_check CHECK ((index >= 0))
 );
 
 CREATE TABLE public.ledger_opening (
@@ -865,6 +902,12 @@ ALTER TABLE ONLY public.idempotency
 ALTER TABLE ONLY public.installation
     ADD CONSTRAINT installation_pkey PRIMARY KEY (one);
 
+ALTER TABLE ONLY public.ledger_check
+    ADD CONSTRAINT ledger_check_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.ledger_checkpoint
+    ADD CONSTRAINT ledger_checkpoint_pkey PRIMARY KEY (size);
+
 ALTER TABLE ONLY public.ledger_entry
     ADD CONSTRAINT ledger_entry_digest_key UNIQUE (digest);
 
@@ -879,6 +922,12 @@ ALTER TABLE ONLY public.ledger_entry
 
 ALTER TABLE ONLY public.ledger_head
     ADD CONSTRAINT ledger_head_pkey PRIMARY KEY (object_kind, object_id);
+
+ALTER TABLE ONLY public.ledger_leaf
+    ADD CONSTRAINT ledger_leaf_ordinal_key UNIQUE (ordinal);
+
+ALTER TABLE ONLY public.ledger_leaf
+    ADD CONSTRAINT ledger_leaf_pkey PRIMARY KEY (index);
 
 ALTER TABLE ONLY public.ledger_opening
     ADD CONSTRAINT ledger_opening_pkey PRIMARY KEY (entry_id, name);
@@ -1028,6 +1077,8 @@ CREATE INDEX grant_line_place ON public.grant_line USING btree (project_id, envi
 
 CREATE INDEX grant_line_starts ON public.grant_line USING btree (starts_at) WHERE (starts_at IS NOT NULL);
 
+CREATE INDEX ledger_check_whole ON public.ledger_check USING btree (at) WHERE (kind = 'whole'::text);
+
 CREATE INDEX ledger_entry_actor ON public.ledger_entry USING btree (actor, ordinal DESC);
 
 CREATE INDEX ledger_entry_at ON public.ledger_entry USING btree (at, ordinal);
@@ -1142,9 +1193,21 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.grant_start FOR E
 
 ALTER TABLE public.grant_start ENABLE ALWAYS TRIGGER refuse_change;
 
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.ledger_check FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_check ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.ledger_checkpoint FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_checkpoint ENABLE ALWAYS TRIGGER refuse_change;
+
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.ledger_entry FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
 
 ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER refuse_change;
+
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.ledger_leaf FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_leaf ENABLE ALWAYS TRIGGER refuse_change;
 
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.ledger_opening FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
 
@@ -1194,9 +1257,21 @@ CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.grant_start FOR EACH ST
 
 ALTER TABLE public.grant_start ENABLE ALWAYS TRIGGER refuse_truncate;
 
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.ledger_check FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_check ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.ledger_checkpoint FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_checkpoint ENABLE ALWAYS TRIGGER refuse_truncate;
+
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.ledger_entry FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
 
 ALTER TABLE public.ledger_entry ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.ledger_leaf FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.ledger_leaf ENABLE ALWAYS TRIGGER refuse_truncate;
 
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.ledger_opening FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
 
@@ -1383,6 +1458,13 @@ GRANT SELECT,INSERT,DELETE,UPDATE ON TABLE public.idempotency TO quartermaster_a
 GRANT SELECT ON TABLE public.installation TO quartermaster_app;
 GRANT SELECT ON TABLE public.installation TO quartermaster_signer;
 
+GRANT SELECT,INSERT ON TABLE public.ledger_check TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.ledger_check_id_seq TO quartermaster_app;
+
+GRANT SELECT ON TABLE public.ledger_checkpoint TO quartermaster_app;
+GRANT SELECT,INSERT ON TABLE public.ledger_checkpoint TO quartermaster_signer;
+
 GRANT SELECT,INSERT ON TABLE public.ledger_entry TO quartermaster_app;
 GRANT SELECT ON TABLE public.ledger_entry TO quartermaster_signer;
 
@@ -1390,6 +1472,9 @@ GRANT SELECT,USAGE ON SEQUENCE public.ledger_entry_ordinal_seq TO quartermaster_
 
 GRANT SELECT,INSERT,UPDATE ON TABLE public.ledger_head TO quartermaster_app;
 GRANT SELECT ON TABLE public.ledger_head TO quartermaster_signer;
+
+GRANT SELECT,INSERT ON TABLE public.ledger_leaf TO quartermaster_app;
+GRANT SELECT ON TABLE public.ledger_leaf TO quartermaster_signer;
 
 GRANT SELECT,INSERT ON TABLE public.ledger_opening TO quartermaster_app;
 GRANT SELECT ON TABLE public.ledger_opening TO quartermaster_signer;

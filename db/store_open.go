@@ -21,7 +21,7 @@ import (
 // Options of a Store; zero values mean the defaults.
 type Options struct {
 	MaxConns int // of the pool; default 16. As many stay open: fewer halve the throughput.
-	MaxLocks int // connections that hold or wait for locks; default 8
+	MaxLocks int // connections that hold or wait for locks; default 16
 	// Resolve bounds how long the outcome of a commit is asked for whose connection died; default 10 s.
 	Resolve time.Duration
 	Log     *slog.Logger
@@ -36,6 +36,7 @@ type Store struct {
 	log   *slog.Logger
 	asks  time.Duration
 	name  atomic.Pointer[string] // of the ledger; never changes
+	url   string
 }
 
 var _ portal.Store = (*Store)(nil)
@@ -47,7 +48,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 		o.MaxConns = 16
 	}
 	if o.MaxLocks == 0 {
-		o.MaxLocks = 8
+		o.MaxLocks = 16
 	}
 	if o.Resolve == 0 {
 		o.Resolve = 10 * time.Second
@@ -65,7 +66,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	locks := sql.OpenDB(connector)
 	locks.SetMaxOpenConns(o.MaxLocks)
 	locks.SetMaxIdleConns(1)
-	s := &Store{db: sqlx.NewDb(pool, "postgres"), locks: locks, log: o.Log, asks: o.Resolve}
+	s := &Store{db: sqlx.NewDb(pool, "postgres"), locks: locks, log: o.Log, asks: o.Resolve, url: url}
 	s.reader = reader{s.db}
 	if s.river, err = river.NewClient(riverdatabasesql.New(pool), &river.Config{Logger: o.Log}); err != nil {
 		return nil, fmt.Errorf("open job queue: %w", err)

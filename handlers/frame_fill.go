@@ -12,8 +12,8 @@ import (
 // countLimit bounds what the navigation counts; more reads as the limit.
 const countLimit = 100
 
-// frame is what surrounds every page: who, where, what waits. It costs at most
-// one bounded count, and none for those who decide nothing.
+// frame is what surrounds every page: who, where, what waits. It costs one
+// look at the record's state and at most one bounded count.
 func (s *server) frame(r *http.Request, title string, crumbs ...web.Link) web.Frame {
 	f := web.Frame{
 		Title: title, Crumbs: crumbs, Path: r.URL.Path, Theme: themeOf(r),
@@ -28,6 +28,11 @@ func (s *server) frame(r *http.Request, title string, crumbs ...web.Link) web.Fr
 	}
 	f.Person = web.Person{Name: a.Person.Name, Roles: roleWords(a.Person.Roles)}
 	f.Said = s.session.Take(r.Context(), saidKey)
+	if state, err := s.Portal.RecordState(r.Context()); err != nil {
+		f.Failed = append(f.Failed, "whether the record is as it was written")
+	} else {
+		f.Alarm = alarmOf(state)
+	}
 	counts := map[string]int{}
 	if decides.includes(a.Person) {
 		n, err := s.Portal.CountApprovals(r.Context(), a, countLimit)

@@ -36,6 +36,7 @@ func (s *server) entryViewOf(d portal.EntryDetail, words names, me org.Person) w
 		Facts: entryFacts(e, words, me), Reason: reasonOf(e), JSON: indented(e.Canonical), Canonical: string(e.Canonical), Digest: e.Digest,
 		Intact: web.Badge{Tone: web.Done, Word: "links hold"}, IntactText: "The digest fits the content, and the link fits the entry before on this object.",
 	}
+	v.Tree = treeProofOf(e.Entry.ID, d.Proof)
 	if !d.Intact {
 		v.Intact, v.IntactText = web.Badge{Tone: web.Refused, Word: "link broken"}, d.Problem
 	}

@@ -49,11 +49,12 @@ var (
 	lastPoll = prometheus.NewDesc("quartermaster_cluster_last_good_poll_timestamp_seconds", "When a cluster was last read, Unix time.", []string{"cluster"}, nil)
 	pollGood = prometheus.NewDesc("quartermaster_cluster_poll_good", "1 when the last poll of a cluster was good, 0 when it failed.", []string{"cluster"}, nil)
 	changes  = prometheus.NewDesc("quartermaster_changes", "Changes that are not true yet: open ones come true by themselves, stopped ones need a person.", []string{"cluster", "state"}, nil)
+	record   = prometheus.NewDesc("quartermaster_record_ok", "1 when the last check of the record found it as it was written; 0: nothing is signed or pushed.", nil, nil)
 	queued   = prometheus.NewDesc("quartermaster_jobs", "Unfinished background jobs.", []string{"queue", "state"}, nil)
 )
 
 func (g fleetGauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{lastPoll, pollGood, changes, queued} {
+	for _, d := range []*prometheus.Desc{lastPoll, pollGood, changes, queued, record} {
 		out <- d
 	}
 }
@@ -82,6 +83,15 @@ func (g fleetGauges) Collect(out chan<- prometheus.Metric) {
 	}
 	if err != nil {
 		out <- prometheus.NewInvalidMetric(changes, errors.New("clusters could not be read"))
+	}
+	if state, err := g.use.RecordState(ctx); err != nil {
+		out <- prometheus.NewInvalidMetric(record, errors.New("the state of the record could not be read"))
+	} else {
+		good := 0.0
+		if state.OK {
+			good = 1
+		}
+		gauge(record, good)
 	}
 	if g.jobs == nil {
 		return

@@ -50,6 +50,8 @@ var done = map[ledger.Type]struct{ did, tried string }{
 	ledger.ChangeStopped:    {"stopped the change", "stopped the change"},
 	ledger.AccessRefused:    {"tried what the roles do not open", "tried what the roles do not open"},
 	ledger.Exported:         {"exported from the record", "tried to export from the record"},
+	ledger.RecordChecked:    {"checked the record", "found the record changed"},
+	ledger.RecordCleared:    {"lifted the stop of the record", "tried to lift the stop of the record"},
 	ledger.JobAction:        {"acted on a job", "tried to act on a job"},
 	ledger.UsagePruned:      {"removed readings older than the retention", "tried to remove old readings"},
 }

@@ -90,6 +90,7 @@ func (s *server) routes() []route {
 		{get, paths.HistoryExport, records, s.historyExportAsk},
 		{post, paths.HistoryExport, records, s.historyExport},
 		{get, paths.HistoryEntryPattern, signedIn, s.historyEntry},
+		{get, paths.HistoryReceiptPattern, signedIn, s.historyReceipt},
 
 		{get, paths.Clusters, operates, s.clusterList},
 		{post, paths.Clusters, admin, s.clusterConnect},

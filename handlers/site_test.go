@@ -41,7 +41,8 @@ type site struct {
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t: t, store: dbtest.Store(t), presence: newPresence(), now: time.Date(2026, 12, 2, 14, 0, 0, 0, time.UTC)}
+	owner := dbtest.URL(t)
+	s := &site{t: t, store: dbtest.StoreAt(t, owner), presence: newPresence(), now: time.Date(2026, 12, 2, 14, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return s.now }
 	o, err := portal.ParseOrganisation(demo.Org)
 	require.NoError(t, err)
@@ -67,6 +68,7 @@ func newSite(t *testing.T) *site {
 			return nil, fault.New(fault.Unavailable, "This address does not answer.")
 		},
 	}
+	dbtest.KeepRecord(t, s.portal, owner)
 	_, err = s.portal.ImportOrg(t.Context(), portal.Actor{System: "cli:import", Via: "cli"}, o, false)
 	require.NoError(t, err)
 	s.proving, s.presence.portal = &readyToProve{Portal: s.portal, who: map[string]bool{}}, s.portal

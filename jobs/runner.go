@@ -36,6 +36,8 @@ type Config struct {
 	// once; "" looks for them every PollInterval.
 	Listen string
 	Portal *portal.Portal
+	// Signer signs checkpoints; nil: another replica does.
+	Signer *portal.Signer
 	// Every is how often each cluster is read; 0 = 30 s.
 	Every time.Duration
 	// Changes and Polls run at the same time; 0 = 8 each.
@@ -145,6 +147,10 @@ func (r *Runner) Start(ctx context.Context) error {
 	}
 	r.loops.Go(func() { r.keepSchedule(ctx) })
 	r.loops.Go(func() { r.keepWatching(ctx) })
+	r.loops.Go(func() { r.keepSequencing(ctx) })
+	if r.cfg.Signer != nil {
+		r.loops.Go(func() { r.keepSigning(ctx) })
+	}
 	return nil
 }
 

@@ -149,7 +149,7 @@ func TestEachJobTwiceHasOneEffect(t *testing.T) {
 	for n := range refs {
 		require.Contains(t, []request.State{request.Active, request.Superseded}, y.state(n))
 	}
-	v, err := y.VerifyRecord(t.Context())
+	v, err := y.VerifyRecord(t.Context(), portal.VerifyInput{})
 	require.NoError(t, err)
 	require.Empty(t, v.Problems)
 }

@@ -59,6 +59,8 @@ type yard struct {
 	url   string // as the app
 	owner string
 	sims  map[string]*sim.Cluster
+
+	record *dbtest.Record
 }
 
 func newYard(t *testing.T) *yard {
@@ -81,6 +83,7 @@ func newYard(t *testing.T) *yard {
 			return nil, fault.New(fault.Unavailable, "There is no such cluster.")
 		},
 	}
+	y.record = dbtest.KeepRecord(t, y.Portal, owner)
 	o, err := portal.ParseOrganisation([]byte(yardOrg))
 	require.NoError(t, err)
 	_, err = y.ImportOrg(t.Context(), portal.Actor{System: "test", Via: "import"}, o, false)

@@ -25,6 +25,8 @@ type Frame struct {
 	Simulated []string
 	// Stale names each source on this page whose last good reading is old.
 	Stale []StaleSource
+	// Alarm is set while the record is not as it was written.
+	Alarm *Alarm
 	// Failed names parts of this page that could not be read: "usage of alpha: no answer in 5 s".
 	Failed []string
 	// Said is one sentence about what the last action did: "Request R-1042 submitted".
@@ -33,6 +35,13 @@ type Frame struct {
 	Now       time.Time // server time; ages on the page are reckoned from it
 	RequestID string
 	Version   string
+}
+
+// Alarm says that a check of the record failed: nothing is signed or pushed.
+type Alarm struct {
+	What  string
+	Since time.Time
+	Href  string // the entry of the check
 }
 
 // Person is who is signed in. The zero value means nobody: the frame then shows

@@ -44,9 +44,24 @@ type HistoryEntry struct {
 	Prev       Link   // the object's entry before, with its digest as text
 	Intact     Badge  // "links hold", "link broken"
 	IntactText string
+	Tree       TreeProof
 	Newer      Link
 	Older      Link
 	Object     []HistoryRow // neighbours: entries on the same object
+}
+
+// TreeProof is where an entry stands in the signed tree.
+type TreeProof struct {
+	State      Badge // "in the signed tree", "not signed yet", "not sequenced yet", "not proven"
+	Text       string
+	Index      string // "" while it has no place
+	Size       string // of the tree; "" while it is not signed
+	Root       string
+	SignedAt   time.Time
+	Checkpoint string   // the signed note
+	Nodes      []string // from the leaf to the root
+	Receipt    string   // address of the receipt; "" hides it
+	Verify     string   // command that verifies the receipt
 }
 
 func neighbourCurrent(here bool) string {

@@ -30,8 +30,8 @@ func migrateCommand() *cobra.Command {
 			if err := db.Migrate(cmd.Context(), string(cfg.Database.Migrate)); err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), "schema is current; give the portal's login role its rights with: GRANT quartermaster_app TO <role>")
-			return nil
+			fmt.Fprintln(cmd.OutOrStdout(), "schema is current")
+			return makeRoles(cmd, cfg.Database)
 		},
 	}
 }
@@ -237,32 +237,4 @@ func orUnknown(s string) string {
 		return "unknown"
 	}
 	return s
-}
-
-func verifyCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "verify",
-		Short: "Recompute the whole record and report each place where it was changed",
-		Long:  "Recompute the whole record: digests, canonical form, links, last entries and search columns. Exit 0: intact. 1: changed.",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withPortal(cmd, func(p *portal.Portal) error {
-				r, err := p.VerifyRecord(cmd.Context())
-				if err != nil {
-					return err
-				}
-				w := cmd.OutOrStdout()
-				fmt.Fprintf(w, "log %s: %d entries of %d objects checked at %s\n", r.Log, r.Entries, r.Objects, r.At.UTC().Format("2006-01-02 15:04:05 UTC"))
-				for _, problem := range r.Problems {
-					fmt.Fprintf(w, "entry %d %s: %s\n", problem.Ordinal, problem.EntryID, problem.Text)
-				}
-				if len(r.Problems) > 0 {
-					fmt.Fprintf(w, "changed: %d problems\n", len(r.Problems))
-					return exitCode(1)
-				}
-				fmt.Fprintln(w, "intact")
-				return nil
-			})
-		},
-	}
 }

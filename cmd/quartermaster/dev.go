@@ -34,6 +34,8 @@ const (
 	devClient   = "portal"
 	devIdentity = "Built-in sign-in (demonstration)"
 	devAppRole  = "quartermaster_portal"
+
+	devSignerRole = "quartermaster_sign"
 )
 
 func devCommand() *cobra.Command {
@@ -120,6 +122,9 @@ func (d *devSite) run(ctx context.Context) error {
 	if cfg.Database.App, err = d.appRole(ctx, owner); err != nil {
 		return err
 	}
+	if err := d.signer(ctx, owner, &cfg); err != nil {
+		return err
+	}
 	if err := d.load(cfg.Identity.Issuer); err != nil {
 		return err
 	}
@@ -201,6 +206,27 @@ func (d *devSite) database(ctx context.Context, cancel context.CancelCauseFunc) 
 		return "", nil, err
 	}
 	return owner, stop, nil
+}
+
+// signer gives the log its own login and its key, as in production.
+func (d *devSite) signer(ctx context.Context, owner string, cfg *config.Config) error {
+	password, err := d.kept("signer-password", func() (string, error) { return randomHex(16) })
+	if err != nil {
+		return err
+	}
+	role := fmt.Sprintf("%s_%x", devSignerRole, sha256.Sum256([]byte(d.dir)))[:len(devSignerRole)+9]
+	if err := db.EnsureSignerRole(ctx, owner, role, password); err != nil {
+		return err
+	}
+	url, err := db.AsUser(owner, role, password)
+	if err != nil {
+		return err
+	}
+	cfg.Database.Signer, cfg.Record.SignerKeyFile = config.Secret(url), d.file("signer-key")
+	if _, err := os.Stat(cfg.Record.SignerKeyFile); err == nil {
+		return nil
+	}
+	return makeKey(ctx, url, cfg.Record.SignerKeyFile)
 }
 
 // appRole gives the portal a login that cannot change the record, as in production.

@@ -61,6 +61,6 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	cmd.PersistentFlags().String("config", os.Getenv("QUARTERMASTER_CONFIG"), "configuration file (YAML); QUARTERMASTER_… variables override it")
-	cmd.AddCommand(serveCommand(), devCommand(), migrateCommand(), importCommand(), clusterCommand(), verifyCommand(), configCommand())
+	cmd.AddCommand(serveCommand(), devCommand(), migrateCommand(), importCommand(), clusterCommand(), keyCommand(), verifyCommand(), exportCommand(), recordCommand(), configCommand())
 	return cmd
 }

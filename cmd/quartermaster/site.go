@@ -72,6 +72,11 @@ func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated
 	}
 	c := &clusters{store: store, open: ring.Open, simulated: simulated, known: map[string]dialled{}}
 	p.Dial, p.Probe = c.dial, c.probe
+	if p.Trusted, err = trustedKeys(cfg.Record); err != nil {
+		c.close()
+		store.Close()
+		return nil, nil, nil, err
+	}
 	return store, p, func() { c.close(); store.Close() }, nil
 }
 
@@ -175,8 +180,12 @@ func newSite(ctx context.Context, cfg config.Config, ring seal.Ring, d demonstra
 	if err := s.refuseToServe(ctx); err != nil {
 		return nil, err
 	}
+	signer, err := s.signer(ctx, cfg, log)
+	if err != nil {
+		return nil, err
+	}
 	s.runner, err = jobs.New(jobs.Config{
-		DB: s.store.DB().DB, Listen: string(cfg.Database.App), Portal: s.portal, Every: cfg.Poll.Every, UIPrefix: paths.Jobs, Log: log,
+		DB: s.store.DB().DB, Listen: string(cfg.Database.App), Portal: s.portal, Signer: signer, Every: cfg.Poll.Every, UIPrefix: paths.Jobs, Log: log,
 	})
 	if err != nil {
 		return nil, err

@@ -56,7 +56,17 @@ func (s *Site) AppRole() string {
 // Verify runs `quartermaster verify` on the site's database.
 func (s *Site) Verify(t testing.TB) (out string, code int) {
 	t.Helper()
-	return Command(t, []string{"QUARTERMASTER_DATABASE_APP=" + s.AppDatabase(t), "QUARTERMASTER_KEY_FILE=" + filepath.Join(s.Dir, "key")}, "verify")
+	return s.Command(t, "verify")
+}
+
+// PublicKey is the file with the public key of the site's log.
+func (s *Site) PublicKey() string { return filepath.Join(s.Dir, "signer-key.pub") }
+
+// Command runs the program on the site's database, as its portal would.
+func (s *Site) Command(t testing.TB, args ...string) (out string, code int) {
+	t.Helper()
+	return Command(t, []string{"QUARTERMASTER_DATABASE_APP=" + s.AppDatabase(t), "QUARTERMASTER_KEY_FILE=" + filepath.Join(s.Dir, "key"),
+		"QUARTERMASTER_RECORD_SIGNER_KEY_FILE=" + filepath.Join(s.Dir, "signer-key")}, args...)
 }
 
 // Intact fails unless the whole record verifies.

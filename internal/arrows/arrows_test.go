@@ -45,7 +45,7 @@ var layers = []layer{
 	{name: "web", packages: []string{"web/..."}, may: []string{"nouns", "base", "assets"}, inside: true},
 	{name: "handlers", packages: []string{"handlers/..."}, may: []string{"web", "portal", "nouns", "base", "assets"}, inside: true},
 	{name: "jobs", packages: []string{"jobs/..."}, may: []string{"portal", "nouns", "base"}, inside: true},
-	{name: "test database", packages: []string{"db/dbtest", "db/schemadump"}, may: []string{"db", "dev"}, inside: true},
+	{name: "test database", packages: []string{"db/dbtest", "db/schemadump"}, may: []string{"db", "dev", "portal", "nouns"}, inside: true},
 	{name: "db", packages: []string{"db/..."}, may: []string{"portal", "nouns", "base", "seal"}},
 	{name: "k8s", packages: []string{"k8s/..."}, may: []string{"portal", "nouns", "base"}, inside: true},
 	{name: "slurm", packages: []string{"slurm/..."}, may: []string{"portal", "nouns", "base"}, inside: true},

@@ -63,6 +63,7 @@ type Config struct {
 	Identity       Identity `yaml:"identity"`
 	// KeyFile holds the key-encryption keys, newest first, one base64 key a line.
 	KeyFile string `yaml:"key_file"`
+	Record  Record `yaml:"record"`
 	Poll    Poll   `yaml:"poll"`
 	Keep    Keep   `yaml:"keep"`
 	Log     Log    `yaml:"log"`
@@ -72,9 +73,19 @@ type Config struct {
 type Database struct {
 	App     Secret `yaml:"app"`     // serve; must not own history tables
 	Migrate Secret `yaml:"migrate"` // migrate; owns the schema
-	Signer  Secret `yaml:"signer"`  // reads the record
+	Signer  Secret `yaml:"signer"`  // reads the record, adds checkpoints
 	// Connections the app pool may open.
 	Connections int `yaml:"connections"`
+}
+
+// Record is how the tree over the record is signed.
+type Record struct {
+	// SignerKeyFile holds the private key of this log, made by quartermaster key. A
+	// replica with it and database.signer signs.
+	SignerKeyFile string `yaml:"signer_key_file"`
+	// TrustedKeys are the public keys of the log's signers, past and present; that of
+	// SignerKeyFile need not be named.
+	TrustedKeys []string `yaml:"trusted_keys"`
 }
 
 // Identity is the OpenID Connect provider.
@@ -244,6 +255,12 @@ func (c Config) Check() error {
 	}
 	if c.KeyFile == "" {
 		wrong("key_file: the file with the key that seals cluster tokens; make one with: head -c 32 /dev/urandom | base64 > key")
+	}
+	if c.Record.SignerKeyFile == "" && len(c.Record.TrustedKeys) == 0 {
+		wrong("record.signer_key_file or record.trusted_keys: without a key of the log nothing is pushed; make one with: quartermaster key FILE")
+	}
+	if (c.Record.SignerKeyFile == "") != (c.Database.Signer == "") {
+		wrong("record.signer_key_file and database.signer: a replica that signs needs both, one that does not neither")
 	}
 	for _, p := range c.TrustedProxies {
 		if _, err := netip.ParsePrefix(p); err != nil {

@@ -58,6 +58,10 @@ func (e Entry) words() string {
 		return "removed " + counted(f, "readings", "hours", "days", "polls", "workloads") + " older than the retention"
 	case OrgImported:
 		return join("organisation imported, version", f["version"])
+	case RecordChecked:
+		return join("check of the record,", f["kind"]+",", f["size"], "entries")
+	case RecordCleared:
+		return "lifted the stop after a failed check of the record"
 	case SignedIn:
 		return "signed in"
 	case SignInRefused:

@@ -50,7 +50,9 @@ const (
 	JobAction     Type = "job.action"
 
 	// UsagePruned: readings and roll-ups older than the retention were removed.
-	UsagePruned Type = "usage.pruned"
+	UsagePruned   Type = "usage.pruned"
+	RecordChecked Type = "record.checked" // derived anew; failed: something was not as it was written
+	RecordCleared Type = "record.cleared" // the stop after a failed check was lifted
 )
 
 // Types lists all in the order in which a filter shows them.
@@ -58,5 +60,5 @@ var Types = []Type{
 	RequestDrafted, RequestEdited, RequestSubmitted, RequestDecided, RequestWithdrawn, RequestState, RequestCommented,
 	GrantMade, GrantStarted, GrantEnded, ChangePlanned, ChangeBegun, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeHeld, ChangeStopped, ChangeTakeover, ChangeRetried,
 	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, ObjectsImported, OrgImported, IssuerMoved,
-	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, FactorReplaced, RecoveryUsed, RecoveryRenewed, AccessRefused, Exported, JobAction, UsagePruned,
+	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, FactorReplaced, RecoveryUsed, RecoveryRenewed, AccessRefused, Exported, RecordChecked, RecordCleared, JobAction, UsagePruned,
 }

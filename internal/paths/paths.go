@@ -66,6 +66,7 @@ const (
 	ClusterPlanPattern     = "/clusters/{cluster}/plan"
 	ChangeTakeoverPattern  = "/changes/{change}/takeover"
 	HistoryEntryPattern    = "/history/{entry}"
+	HistoryReceiptPattern  = "/history/{entry}/receipt.json"
 )
 
 func under(base, id, rest string) string { return base + "/" + url.PathEscape(id) + rest }
@@ -117,6 +118,9 @@ func ClusterAdopt(id string) string { return under("/clusters", id, "/adopt") }
 
 // ChangeTakeover decides on one forced apply over another owner: GET asks, POST does it.
 func ChangeTakeover(id string) string { return under("/changes", id, "/takeover") }
+
+// HistoryReceipt is the signed receipt of one ledger entry.
+func HistoryReceipt(id string) string { return under("/history", id, "/receipt.json") }
 
 // HistoryEntry is the permanent address of one ledger entry.
 func HistoryEntry(id string) string { return under("/history", id, "") }

@@ -63,6 +63,7 @@ type push struct {
 	pools   []string // ids of the pools concerned, for the record
 	remote  fleet.Cluster
 	desired fleet.Desired
+	again   time.Duration // > 0: what decided it is not proven yet; run again after this
 }
 
 func (p *Portal) applyFenced(ctx context.Context, changeID string) (ApplyResult, error) {
@@ -79,7 +80,11 @@ func (p *Portal) applyFenced(ctx context.Context, changeID string) (ApplyResult,
 		c, err := p.Store.Change(ctx, changeID)
 		return resultOf(c), err
 	}
-	return resultOf(run.c), err
+	out := resultOf(run.c)
+	if run.again > 0 {
+		out.Again = run.again
+	}
+	return out, err
 }
 
 // all takes the steps in order. A step that settles the change (held, waiting,
@@ -114,6 +119,11 @@ func (r *push) all(ctx context.Context) error {
 	}
 	if problem != "" {
 		return r.settle(ctx, ChangeStopped, problem)
+	}
+	if again, problem, err := r.p.included(ctx, r.c); err != nil {
+		return r.trouble(ctx, err)
+	} else if again > 0 || problem != "" {
+		return r.putOff(ctx, max(again, includeAgain), problem)
 	}
 	if r.remote, err = r.p.Dial(ctx, r.c.ClusterID); err != nil {
 		return r.trouble(ctx, err)

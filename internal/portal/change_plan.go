@@ -28,5 +28,9 @@ func (p *Portal) planChange(ctx context.Context, tx Tx, actor Actor, b fleet.Bin
 	if _, err := tx.Append(ctx, e, refs, nil); err != nil {
 		return c, err
 	}
+	// The push will wait for the proof of what decided it.
+	if err := tx.Notify(ctx, ChannelRecord); err != nil {
+		return c, err
+	}
 	return c, tx.Enqueue(ctx, work.ChangeApply{ChangeID: c.ID})
 }

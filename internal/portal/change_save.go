@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"time"
 
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/ledger"
@@ -70,6 +71,19 @@ func (r *push) settle(ctx context.Context, state ChangeState, problem string) er
 			return "", nil
 		}
 		return entryOf[state], nil
+	})
+}
+
+// putOff leaves the change as it is, to be run again: its proof is not there yet, or
+// the record is not as it was written. That is on record by itself, so it gets no entry here.
+func (r *push) putOff(ctx context.Context, again time.Duration, problem string) error {
+	r.again = again
+	if r.c.Problem == problem {
+		return nil
+	}
+	return r.save(ctx, "change.put_off", func(_ context.Context, _ Tx, c *Change) (ledger.Type, error) {
+		c.Problem = problem
+		return "", nil
 	})
 }
 

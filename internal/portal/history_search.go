@@ -79,6 +79,9 @@ func (p *Portal) ViewEntry(ctx context.Context, actor Actor, id string) (EntryDe
 	if v.Before, v.After, err = p.Store.Neighbours(ctx, row); err != nil {
 		return v, fmt.Errorf("neighbours of entry %s: %w", id, err)
 	}
+	if v.Proof, err = p.prove(ctx, p.Store, row); err != nil {
+		return v, fmt.Errorf("proof of entry %s: %w", id, err)
+	}
 	v.Problem = judge(v)
 	v.Intact = v.Problem == ""
 	return v, nil

@@ -136,7 +136,7 @@ func TestVerifyNamesWhatWasTamperedWith(t *testing.T) {
 			owner := dbtest.Open(t, d.owner)
 			owner.MustExecContext(t.Context(), `ALTER TABLE ledger_entry DISABLE TRIGGER USER`)
 			owner.MustExecContext(t.Context(), c.sql)
-			v, err := d.VerifyRecord(t.Context())
+			v, err := d.VerifyRecord(t.Context(), portal.VerifyInput{})
 			require.NoError(t, err)
 			require.NotEmpty(t, v.Problems)
 			var all []string

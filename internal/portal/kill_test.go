@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
 
 	"quartermaster/db"
 	"quartermaster/db/dbtest"
@@ -33,6 +34,9 @@ import (
 // childJob is what the process is told to do.
 type childJob struct {
 	Database string
+	Signer   string // address of the signer
+	Key      string // of the log, private
+	Public   string
 	SimFile  string
 	Number   int64
 	Digest   string
@@ -84,6 +88,9 @@ func runChild(raw []byte) error {
 		_, err := p.RollUsage(ctx)
 		return err
 	}
+	if err := job.keepRecord(ctx, p); err != nil {
+		return err
+	}
 	cleo, err := store.PersonBySubject(ctx, testIssuer, "cleo")
 	if err != nil {
 		return err
@@ -99,6 +106,30 @@ func runChild(raw []byte) error {
 		if _, err := p.ApplyChange(ctx, id); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// keepRecord lets p sequence and sign whenever something waits.
+func (job childJob) keepRecord(ctx context.Context, p *portal.Portal) error {
+	store, err := db.OpenSign(ctx, job.Signer, db.Options{})
+	if err != nil {
+		return err
+	}
+	key, err := note.NewSigner(job.Key)
+	if err != nil {
+		return err
+	}
+	if p.Trusted, _, err = ledger.Trust(job.Public); err != nil {
+		return err
+	}
+	sequencer, signer := p.NewSequencer(), p.NewSigner(store, key, p.Trusted)
+	p.Include = func(ctx context.Context) error {
+		if _, err := sequencer.Run(ctx, true); err != nil {
+			return err
+		}
+		_, err := signer.Sign(ctx)
+		return err
 	}
 	return nil
 }
@@ -122,6 +153,7 @@ func child(t *testing.T, job childJob) (killed bool) {
 var killPoints = []string{
 	"decision.commit.before", "decision.commit.after", "change.planned.before", "change.planned.after",
 	"written Namespace", "written ClusterQueue", "written LocalQueue", "written ResourceQuota",
+	"record.sequenced.before", "record.sequenced.after", "record.signed.before", "record.signed.after",
 	"change.applied.before", "change.applied.after", "change.read", "change.verified.before", "change.verified.after",
 }
 
@@ -140,7 +172,7 @@ func killAt(t *testing.T, point string) {
 	y.mode(fleet.PlanOnly, fleet.Enforce)
 	ref := d.submitted(quota(ask("h100", 16)))
 	d.decide("ben", acknowledged(approve(ref, "team")))
-	job := childJob{Database: dbtest.AppURL(t, d.owner), SimFile: filepath.Join(t.TempDir(), "east.json"), Number: ref.Number, Digest: ref.Digest, Now: d.clock(), KillAt: point}
+	job := childJob{Database: dbtest.AppURL(t, d.owner), Signer: dbtest.SignerURL(t, d.owner), Key: d.record.Private, Public: d.record.Public, SimFile: filepath.Join(t.TempDir(), "east.json"), Number: ref.Number, Digest: ref.Digest, Now: d.clock(), KillAt: point}
 
 	require.True(t, child(t, job), "the process reaches %s", point)
 	decisions, entries := len(d.detail(ref.Number).Decisions), len(d.entries(ref.Number, ledger.RequestDecided, ledger.Done))

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/mod/sumdb/note"
+
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/org"
 )
@@ -41,6 +43,12 @@ type Portal struct {
 	Retention Retention
 	// SettleFor is how long a written change is read back until it holds; 0 = 10 s.
 	SettleFor time.Duration
+	// Trusted are the public keys of the log's signers, past and present. Without any,
+	// nothing is pushed.
+	Trusted note.Verifiers
+	// Include is asked when something waits for its proof, to have entries sequenced and
+	// signed at once; nil notifies whoever does that.
+	Include func(ctx context.Context) error
 	// Reach is called at named points between steps, by tests that end the process
 	// there; nil outside of tests.
 	Reach func(point string)

@@ -2,12 +2,16 @@ package portal
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"time"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"quartermaster/internal/approval"
 	"quartermaster/internal/fault"
 	"quartermaster/internal/fleet"
+	"quartermaster/internal/ledger"
 	"quartermaster/internal/org"
 	"quartermaster/internal/policy"
 	"quartermaster/internal/request"
@@ -53,7 +57,11 @@ type RecordUse interface {
 	// earlier can still become a page.
 	ExportHistory(ctx context.Context, actor Actor, q EntryQuery, w io.Writer, begin func()) error
 	// VerifyRecord recomputes the whole record.
-	VerifyRecord(ctx context.Context) (VerifyReport, error)
+	VerifyRecord(ctx context.Context, in VerifyInput) (VerifyReport, error)
+	// Receipt is the signed receipt of an entry; Unavailable while it is not signed yet.
+	Receipt(ctx context.Context, actor Actor, entryID string) (ledger.Receipt, error)
+	// RecordState is the newest check of the record.
+	RecordState(ctx context.Context) (RecordCheck, error)
 	// ListPeople pages through people with the roles in force.
 	ListPeople(ctx context.Context, actor Actor, q PeopleQuery) (PeoplePage, error)
 	// ImportOrg makes the organisation what the file says; dryRun only compares.
@@ -394,6 +402,18 @@ type EntryDetail struct {
 	// Intact: the digest fits the content and the link fits the entry before.
 	Intact  bool
 	Problem string
+	// Proof is where the entry stands in the signed tree.
+	Proof Proof
+}
+
+// VerifyInput is what to hold the record against.
+type VerifyInput struct {
+	// Trusted are the public keys whose checkpoints count; nil: those of the portal.
+	Trusted note.Verifiers
+	// Since are checkpoints kept elsewhere, older than the record is now.
+	Since []ledger.Signed
+	// OnlyEntries leaves out comparing decisions, grants and changes with their entries.
+	OnlyEntries bool
 }
 
 // VerifyReport is what verification found.
@@ -401,8 +421,16 @@ type VerifyReport struct {
 	Log      string
 	Entries  int64
 	Objects  int
+	Rows     int64 // compared with their entries
 	Problems []VerifyProblem
 	At       time.Time
+	// Size of the tree and its root; up to Signed a trusted checkpoint confirms it.
+	Size, Signed int64
+	Root         ledger.Hash
+	Checkpoints  int64 // looked at
+	Newer        int64 // entries that no checkpoint covers yet
+	// Incomplete says what could not be proven; the rest is as it was written.
+	Incomplete []string
 }
 
 // VerifyProblem is one place where the record is not what it says.
@@ -410,6 +438,14 @@ type VerifyProblem struct {
 	Ordinal int64
 	EntryID string
 	Text    string
+}
+
+// String is the problem with where it is.
+func (p VerifyProblem) String() string {
+	if p.Ordinal == 0 {
+		return p.Text
+	}
+	return fmt.Sprintf("entry %d %s: %s", p.Ordinal, p.EntryID, p.Text)
 }
 
 // PeoplePage is one page of people.

@@ -25,6 +25,10 @@ type Store interface {
 	// and transactions; it is gone when the process dies. Used as the per-object fence.
 	// fn's ctx ends when the lock is lost. Locks are not nested.
 	Lock(ctx context.Context, name string, fn func(ctx context.Context) error) error
+	// TryLock is Lock that returns false at once when somebody else holds the lock.
+	TryLock(ctx context.Context, name string, fn func(ctx context.Context) error) (bool, error)
+	// Listen gets a value when somebody notifies on the channel, until ctx ends.
+	Listen(ctx context.Context, channel string) <-chan struct{}
 	// Snapshot gives fn reads that all show the database at one moment, as a
 	// verification that compares entries with heads needs.
 	Snapshot(ctx context.Context, fn func(ctx context.Context, r Reader) error) error
@@ -37,6 +41,7 @@ type Reader interface {
 	Requests
 	Fleet
 	Record
+	Tree
 	SessionReader
 	ObjectReader
 	StepUpReader
@@ -48,6 +53,7 @@ type Reader interface {
 type Tx interface {
 	Reader
 	SessionWriter
+	TreeWriter
 	ObjectWriter
 	StepUpWriter
 	RecoveryWriter

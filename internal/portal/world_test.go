@@ -34,6 +34,7 @@ type desk struct {
 	remote *paperCluster
 	people map[string]org.Person
 	owner  string // address as the owner of the database
+	record *dbtest.Record
 
 	mu  sync.Mutex
 	now time.Time
@@ -85,6 +86,7 @@ func newDesk(t testing.TB) *desk {
 		Store: d.store, Now: d.clock, NewID: uuid.NewString, BaseURL: "https://qm.example.org",
 		Dial: func(context.Context, string) (fleet.Cluster, error) { return d.remote, nil },
 	}
+	d.record = dbtest.KeepRecord(t, d.Portal, address)
 	o, err := portal.ParseOrganisation([]byte(deskOrg))
 	require.NoError(t, err)
 	_, err = d.ImportOrg(t.Context(), portal.Actor{System: "test", Via: "import"}, o, false)
@@ -212,7 +214,7 @@ func (d *desk) entries(number int64, t ledger.Type, o ledger.Outcome) []portal.E
 // intact checks the whole record.
 func (d *desk) intact() {
 	d.t.Helper()
-	v, err := d.VerifyRecord(d.t.Context())
+	v, err := d.VerifyRecord(d.t.Context(), portal.VerifyInput{})
 	require.NoError(d.t, err)
 	require.Empty(d.t, v.Problems)
 	require.Positive(d.t, v.Entries)
