@@ -9,6 +9,7 @@ import (
 
 	"github.com/jmoiron/sqlx"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
 
 	"quartermaster/db"
 	"quartermaster/db/dbtest"
@@ -18,8 +19,8 @@ import (
 // installation is what an operator sets up before serve: an owner's and an app's
 // address, a key, and an organisation file.
 type installation struct {
-	owner, app, key string
-	db              *sqlx.DB
+	owner, app, key, public string
+	db                      *sqlx.DB
 }
 
 func newInstallation(t *testing.T) installation {
@@ -28,6 +29,8 @@ func newInstallation(t *testing.T) installation {
 	i := installation{owner: owner, key: filepath.Join(t.TempDir(), "key"), db: dbtest.Open(t, owner)}
 	// dbtest hands out a migrated database; an operator begins with an empty one.
 	_, err := i.db.Exec(`DROP SCHEMA public CASCADE; CREATE SCHEMA public`)
+	require.NoError(t, err)
+	_, i.public, err = note.GenerateKey(rand.Reader, "quartermaster/e2e")
 	require.NoError(t, err)
 	secret := make([]byte, 32)
 	rand.Read(secret)
@@ -40,7 +43,7 @@ func (i installation) run(t *testing.T, args ...string) (string, int) {
 	return site.Command(t, []string{
 		"QUARTERMASTER_DATABASE_MIGRATE=" + i.owner, "QUARTERMASTER_DATABASE_APP=" + i.app, "QUARTERMASTER_KEY_FILE=" + i.key,
 		"QUARTERMASTER_IDENTITY_ISSUER=https://id.example", "QUARTERMASTER_IDENTITY_CLIENT_ID=portal", "QUARTERMASTER_IDENTITY_CLIENT_SECRET=very-secret",
-		"QUARTERMASTER_BASE_URL=https://quota.example",
+		"QUARTERMASTER_BASE_URL=https://quota.example", "QUARTERMASTER_RECORD_TRUSTED_KEYS=" + i.public,
 	}, args...)
 }
 

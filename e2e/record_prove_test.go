@@ -43,7 +43,7 @@ func TestAuditorProvesADecision(t *testing.T) {
 
 	flip := `ALTER TABLE ledger_entry DISABLE TRIGGER USER;
 		UPDATE ledger_entry SET canonical = set_byte(canonical, 40, get_byte(canonical, 40) # 1) WHERE id = '` + id + `';
-		ALTER TABLE ledger_entry ENABLE ALWAYS TRIGGER ALL`
+		ALTER TABLE ledger_entry ENABLE TRIGGER USER`
 	db.MustExec(flip)
 	out, code = s.Verify(t)
 	require.Equal(t, 1, code, out)

@@ -34,7 +34,7 @@ func behind(t *testing.T, owner *sqlx.DB, table, statement string, args ...any) 
 	defer tx.Rollback()
 	tx.MustExec(`ALTER TABLE ` + table + ` DISABLE TRIGGER USER`)
 	tx.MustExec(statement, args...)
-	tx.MustExec(`ALTER TABLE ` + table + ` ENABLE ALWAYS TRIGGER ALL`)
+	tx.MustExec(`ALTER TABLE ` + table + ` ENABLE TRIGGER USER`)
 	require.NoError(t, tx.Commit())
 }
 
