@@ -12,6 +12,7 @@ type UseCases interface {
 	portal.RequestUse
 	portal.RecordUse
 	portal.FleetUse
+	portal.FindingUse
 	// RequestChoices are the projects, pools and people that actor may name in a request.
 	RequestChoices(ctx context.Context, actor portal.Actor, q portal.ChoiceQuery) (portal.Choices, error)
 	// CountApprovals counts what waits for actor, up to limit.

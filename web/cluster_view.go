@@ -109,7 +109,8 @@ type ClusterView struct {
 	Waiting        []Change
 	Polls          []ClusterPoll // newest first
 	Headroom       []PoolHeadroom
-	Adoptable      []Option // projects/environments to adopt for: value "project/environment"
+	Findings       []FindingRow // open, worst first
+	Adoptable      []Option     // projects/environments to adopt for: value "project/environment"
 }
 
 // ClusterBinding is which object carries the limits of a project and environment.

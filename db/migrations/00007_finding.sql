@@ -47,10 +47,10 @@ CREATE INDEX finding_key ON finding (cluster_id, object_kind, object_namespace, 
 CREATE TABLE finding_event (
   id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   finding_id uuid NOT NULL REFERENCES finding,
-  entry_id   uuid NOT NULL REFERENCES ledger_entry,
+  entry_id   uuid NOT NULL REFERENCES ledger_entry (id),
   event      text NOT NULL,
   at         timestamptz NOT NULL,
-  by_name    text NOT NULL,                               -- a person's name, or what acted
+  by_id      text NOT NULL,                               -- a person, or job:…
   granted    text,
   live       text,
   manager    text NOT NULL,

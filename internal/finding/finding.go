@@ -137,7 +137,8 @@ type Finding struct {
 	State    State
 	Since    time.Time // opened, or opened again
 	LastSeen time.Time
-	// ResolvedAt, How and By are set while it is resolved; By names a person, a request or the poll.
+	// ResolvedAt and How are set while it is resolved. By is the id of whoever puts it
+	// back or asks to accept it, job:… where the cluster's policy does; "" = nobody.
 	ResolvedAt *time.Time
 	How        How
 	By         string

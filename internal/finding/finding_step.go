@@ -60,26 +60,27 @@ func (f Finding) See(s Seen, now time.Time) (Finding, Event) {
 }
 
 // Miss takes that a poll which looked saw nothing of f. A restless one stays open
-// until it was not seen for a while.
-func (f Finding) Miss(now time.Time) (Finding, Event) {
+// until it was not seen for a while. accepted: its request was approved.
+func (f Finding) Miss(now time.Time, accepted bool) (Finding, Event) {
 	if f.State != Open || f.Turns >= restlessTurns && now.Sub(f.LastSeen) < restlessFor {
 		return f, None
 	}
-	how, by := Gone, "the poll"
-	switch {
-	case f.RequestID != "":
-		how, by = Accepted, "the request"
+	if accepted {
+		return f.Resolve(Accepted, now)
 	}
-	return f.Resolve(how, by, now)
+	return f.Resolve(Gone, now)
 }
 
 // Resolve closes f.
-func (f Finding) Resolve(how How, by string, now time.Time) (Finding, Event) {
+func (f Finding) Resolve(how How, now time.Time) (Finding, Event) {
 	if f.State != Open {
 		return f, None
 	}
 	f.turn(now)
-	f.State, f.ResolvedAt, f.How, f.By = Resolved, &now, how, by
+	f.State, f.ResolvedAt, f.How = Resolved, &now, how
+	if how == Gone {
+		f.By = "" // whoever meant to put it back or accept it did not need to
+	}
 	return f, ResolvedNow
 }
 

@@ -41,6 +41,7 @@ type Reader interface {
 	ObjectReader
 	StepUpReader
 	RecoveryReader
+	FindingReader
 }
 
 // Tx is one transaction. Everything read through it is of the transaction.
@@ -50,6 +51,7 @@ type Tx interface {
 	ObjectWriter
 	StepUpWriter
 	RecoveryWriter
+	FindingWriter
 
 	// RequestForUpdate locks the request row.
 	RequestForUpdate(ctx context.Context, id string) (request.Request, error)
