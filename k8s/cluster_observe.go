@@ -53,7 +53,7 @@ func (c *Cluster) Observe(ctx context.Context) (fleet.Observation, error) {
 		At: c.now().UTC(), Workloads: r.workloads, Problems: r.problems(),
 		QueuesKnown: r.ok(partQueues, partLocals), QuotasKnown: r.ok(partQuotas),
 		WorkloadsKnown: r.ok(partWorkloads), PoolsKnown: r.ok(partNodes, partFlavors),
-		LooseKnown: kueueServed(r) && r.ok(partPods, partWorkloads, partNodes, partFlavors),
+		LooseKnown: r.countsWork() && r.ok(partPods, partWorkloads, partNodes, partFlavors),
 	}
 	out.Pools, out.Queues, out.Quotas, out.Capacities = r.pools(), r.fleetQueues(), r.fleetQuotas(), r.capacities()
 	if out.LooseKnown {
@@ -62,8 +62,8 @@ func (c *Cluster) Observe(ctx context.Context) (fleet.Observation, error) {
 	return out, nil
 }
 
-// kueueServed: without Kueue nothing counts workloads, and none passes by.
-func kueueServed(r *reading) bool { return r.kueue.served() }
+// countsWork: without Kueue nothing counts workloads, and none passes by.
+func (r *reading) countsWork() bool { return r.kueue.served() }
 
 // read makes the lists side by side. It is an error only when nothing at all
 // could be read.
