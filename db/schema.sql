@@ -192,6 +192,7 @@ CREATE TABLE public.cluster (
     last_good_at timestamp with time zone,
     last_problem text DEFAULT ''::text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    puts_back boolean DEFAULT false NOT NULL,
     CONSTRAINT cluster_kind_check CHECK ((kind = ANY (ARRAY['kubernetes'::text, 'slurm'::text, 'simulated'::text]))),
     CONSTRAINT cluster_mode_check CHECK ((mode = ANY (ARRAY['observe'::text, 'plan'::text, 'enforce'::text])))
 );
@@ -218,6 +219,65 @@ CREATE TABLE public.decision (
     entry_id uuid NOT NULL,
     at timestamp with time zone NOT NULL,
     CONSTRAINT decision_outcome_check CHECK ((outcome = ANY (ARRAY['approve'::text, 'return'::text, 'reject'::text])))
+);
+
+CREATE TABLE public.finding (
+    id uuid NOT NULL,
+    cluster_id text NOT NULL,
+    binding_id uuid,
+    pool_id text,
+    kind text NOT NULL,
+    severity integer NOT NULL,
+    owner text NOT NULL,
+    object_kind text NOT NULL,
+    object_namespace text NOT NULL,
+    object_name text NOT NULL,
+    field text NOT NULL,
+    granted text,
+    live text,
+    manager text NOT NULL,
+    wrote_at timestamp with time zone,
+    note text NOT NULL,
+    mendable boolean NOT NULL,
+    pool_key jsonb NOT NULL,
+    state text NOT NULL,
+    since timestamp with time zone NOT NULL,
+    last_seen timestamp with time zone NOT NULL,
+    resolved_at timestamp with time zone,
+    how text NOT NULL,
+    resolved_by text NOT NULL,
+    reopened integer NOT NULL,
+    turns integer NOT NULL,
+    turns_from timestamp with time zone NOT NULL,
+    change_id uuid,
+    request_id uuid,
+    CONSTRAINT finding_check CHECK (((state = 'resolved'::text) = (resolved_at IS NOT NULL))),
+    CONSTRAINT finding_kind_check CHECK ((kind = ANY (ARRAY['drift'::text, 'bypass'::text, 'stopped'::text]))),
+    CONSTRAINT finding_owner_check CHECK ((owner = ANY (ARRAY['capacity_manager'::text, 'platform_admin'::text]))),
+    CONSTRAINT finding_severity_check CHECK (((severity >= 1) AND (severity <= 3))),
+    CONSTRAINT finding_state_check CHECK ((state = ANY (ARRAY['open'::text, 'resolved'::text])))
+);
+
+CREATE TABLE public.finding_event (
+    id bigint NOT NULL,
+    finding_id uuid NOT NULL,
+    entry_id uuid NOT NULL,
+    event text NOT NULL,
+    at timestamp with time zone NOT NULL,
+    by_id text NOT NULL,
+    granted text,
+    live text,
+    manager text NOT NULL,
+    note text NOT NULL
+);
+
+ALTER TABLE public.finding_event ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.finding_event_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE public.grant_end (
@@ -881,6 +941,12 @@ ALTER TABLE ONLY public.decision
 ALTER TABLE ONLY public.decision
     ADD CONSTRAINT decision_request_id_digest_identity_key UNIQUE (request_id, digest, identity);
 
+ALTER TABLE ONLY public.finding_event
+    ADD CONSTRAINT finding_event_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.finding
+    ADD CONSTRAINT finding_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.grant_end
     ADD CONSTRAINT grant_end_pkey PRIMARY KEY (grant_id);
 
@@ -1069,6 +1135,18 @@ CREATE INDEX check_result_request ON public.check_result USING btree (request_id
 
 CREATE INDEX comment_request ON public.comment USING btree (request_id, at);
 
+CREATE INDEX finding_binding ON public.finding USING btree (binding_id);
+
+CREATE INDEX finding_change ON public.finding USING btree (change_id);
+
+CREATE INDEX finding_event_of ON public.finding_event USING btree (finding_id, id);
+
+CREATE INDEX finding_key ON public.finding USING btree (cluster_id, object_kind, object_namespace, object_name, field, since DESC);
+
+CREATE INDEX finding_list ON public.finding USING btree (state, severity DESC, since DESC, id DESC);
+
+CREATE UNIQUE INDEX finding_open ON public.finding USING btree (cluster_id, object_kind, object_namespace, object_name, field) WHERE (state = 'open'::text);
+
 CREATE INDEX grant_end_at ON public.grant_end USING btree (at);
 
 CREATE INDEX grant_line_ends ON public.grant_line USING btree (ends_at) WHERE (ends_at IS NOT NULL);
@@ -1181,6 +1259,10 @@ CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.decision FOR EACH
 
 ALTER TABLE public.decision ENABLE ALWAYS TRIGGER refuse_change;
 
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.finding_event FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.finding_event ENABLE ALWAYS TRIGGER refuse_change;
+
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE ON public.grant_end FOR EACH ROW EXECUTE FUNCTION public.refuse_history_change();
 
 ALTER TABLE public.grant_end ENABLE ALWAYS TRIGGER refuse_change;
@@ -1244,6 +1326,10 @@ ALTER TABLE public.comment ENABLE ALWAYS TRIGGER refuse_truncate;
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.decision FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
 
 ALTER TABLE public.decision ENABLE ALWAYS TRIGGER refuse_truncate;
+
+CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.finding_event FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
+
+ALTER TABLE public.finding_event ENABLE ALWAYS TRIGGER refuse_truncate;
 
 CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON public.grant_end FOR EACH STATEMENT EXECUTE FUNCTION public.refuse_history_change();
 
@@ -1328,6 +1414,27 @@ ALTER TABLE ONLY public.decision
 
 ALTER TABLE ONLY public.decision
     ADD CONSTRAINT decision_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
+
+ALTER TABLE ONLY public.finding
+    ADD CONSTRAINT finding_binding_id_fkey FOREIGN KEY (binding_id) REFERENCES public.binding(id);
+
+ALTER TABLE ONLY public.finding
+    ADD CONSTRAINT finding_change_id_fkey FOREIGN KEY (change_id) REFERENCES public.change(id);
+
+ALTER TABLE ONLY public.finding
+    ADD CONSTRAINT finding_cluster_id_fkey FOREIGN KEY (cluster_id) REFERENCES public.cluster(id);
+
+ALTER TABLE ONLY public.finding_event
+    ADD CONSTRAINT finding_event_entry_id_fkey FOREIGN KEY (entry_id) REFERENCES public.ledger_entry(id);
+
+ALTER TABLE ONLY public.finding_event
+    ADD CONSTRAINT finding_event_finding_id_fkey FOREIGN KEY (finding_id) REFERENCES public.finding(id);
+
+ALTER TABLE ONLY public.finding
+    ADD CONSTRAINT finding_pool_id_fkey FOREIGN KEY (pool_id) REFERENCES public.pool(id);
+
+ALTER TABLE ONLY public.finding
+    ADD CONSTRAINT finding_request_id_fkey FOREIGN KEY (request_id) REFERENCES public.request(id);
 
 ALTER TABLE ONLY public.grant_end
     ADD CONSTRAINT grant_end_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES public.grant_line(id);
@@ -1444,6 +1551,12 @@ GRANT SELECT,INSERT,UPDATE ON TABLE public.cluster TO quartermaster_app;
 GRANT SELECT,INSERT ON TABLE public.comment TO quartermaster_app;
 
 GRANT SELECT,INSERT ON TABLE public.decision TO quartermaster_app;
+
+GRANT SELECT,INSERT,UPDATE ON TABLE public.finding TO quartermaster_app;
+
+GRANT SELECT,INSERT ON TABLE public.finding_event TO quartermaster_app;
+
+GRANT SELECT,USAGE ON SEQUENCE public.finding_event_id_seq TO quartermaster_app;
 
 GRANT SELECT,INSERT ON TABLE public.grant_end TO quartermaster_app;
 

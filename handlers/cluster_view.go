@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"quartermaster/internal/finding"
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/org"
 	"quartermaster/internal/paths"
@@ -22,7 +23,30 @@ func (s *server) clusterView(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.render(w, r, web.ClusterPage(s.clusterFrame(r, d.Cluster), s.clusterViewOf(d, actorOf(r).Person)))
+	found, err := s.Portal.ListFindings(r.Context(), actorOf(r), portal.FindingQuery{State: finding.Open, ClusterID: id, Limit: findingsShown}, false)
+	if err != nil {
+		return err
+	}
+	on, may, err := s.Portal.ViewPutsBack(r.Context(), actorOf(r), id)
+	if err != nil {
+		return err
+	}
+	v := s.clusterViewOf(d, actorOf(r).Person)
+	v.Findings = findingRowsOf(found.Rows, actorOf(r).Person)
+	v.Facts = append(v.Facts, putsBackFact(id, on, may))
+	return s.render(w, r, web.ClusterPage(s.clusterFrame(r, d.Cluster), v))
+}
+
+// putsBackFact is the cluster's policy on drift; it leads to where it is changed.
+func putsBackFact(id string, on, may bool) web.Fact {
+	f := web.Fact{Label: "drift is", Text: "left for a person"}
+	if on {
+		f.Text = "put back by itself"
+	}
+	if may {
+		f.Href = paths.ClusterPutsBack(id)
+	}
+	return f
 }
 
 func (s *server) clusterFrame(r *http.Request, c portal.Cluster, crumbs ...web.Link) web.Frame {

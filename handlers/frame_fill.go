@@ -41,6 +41,13 @@ func (s *server) frame(r *http.Request, title string, crumbs ...web.Link) web.Fr
 		}
 		counts[paths.Approvals] = n
 	}
+	if operates.includes(a.Person) {
+		n, err := s.Portal.CountOwnFindings(r.Context(), a, countLimit)
+		if err != nil {
+			f.Failed = append(f.Failed, "how many findings are yours")
+		}
+		counts[paths.Findings] = n
+	}
 	f.Nav = web.Navigation(func(path string) bool { return s.mayOpen(a.Person, path) }, counts)
 	return f
 }

@@ -46,6 +46,10 @@ func (s *server) home(w http.ResponseWriter, r *http.Request) error {
 			v.Mine = append(v.Mine, requestRowOf(row))
 		}
 	}
+	var err error
+	if v.Findings, err = s.ownFindings(r); err != nil {
+		return err
+	}
 	_, all := a.Person.Teams()
 	projects, err := s.Portal.ListProjects(r.Context(), a, portal.ProjectQuery{Limit: homeProjects, Short: all})
 	if err != nil {

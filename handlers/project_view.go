@@ -63,6 +63,11 @@ func (s *server) projectView(w http.ResponseWriter, r *http.Request) error {
 	for _, g := range d.Grants {
 		v.Grants = append(v.Grants, grantRowOf(g, d.Pools, numbers, d.At))
 	}
+	found, err := s.Portal.ProjectFindings(r.Context(), actorOf(r), p.ID)
+	if err != nil {
+		return err
+	}
+	v.Findings = findingRowsOf(found, actorOf(r).Person)
 	f := markPlaces(s.frame(r, p.Name, web.Link{Text: "Projects", Href: paths.Projects}), d.Row.Lines)
 	return s.render(w, r, web.ProjectPage(f, v))
 }

@@ -110,6 +110,15 @@ func (s *server) routes() []route {
 		{get, paths.ChangeTakeoverPattern, takeover, s.changeTakeoverAsk},
 		{post, paths.ChangeTakeoverPattern, takeover, s.changeTakeover},
 
+		{get, paths.Findings, operates, s.findingList},
+		{get, paths.FindingPattern, operates, s.findingView},
+		{get, paths.FindingPutBackPattern, takeover, s.findingPutBackAsk},
+		{post, paths.FindingPutBackPattern, takeover, s.findingPutBack},
+		{get, paths.FindingAcceptPattern, takeover, s.findingAcceptAsk},
+		{post, paths.FindingAcceptPattern, takeover, s.findingAccept},
+		{get, paths.ClusterPutsBackPattern, takeover, s.clusterPutsBackAsk},
+		{post, paths.ClusterPutsBackPattern, takeover, s.clusterPutsBack},
+
 		{get, paths.People, census, s.peopleList},
 		{get, paths.Jobs, jobs, s.jobsUI},
 		{get, paths.Jobs + "/*", jobs, s.jobsUI},

@@ -13,6 +13,7 @@ type UseCases interface {
 	portal.RecordUse
 	portal.FleetUse
 	portal.UsageUse
+	portal.FindingUse
 	// RequestChoices are the projects, pools and people that actor may name in a request.
 	RequestChoices(ctx context.Context, actor portal.Actor, q portal.ChoiceQuery) (portal.Choices, error)
 	// CountApprovals counts what waits for actor, up to limit.

@@ -28,6 +28,7 @@ func (c *Cluster) ReadBack(ctx context.Context, d fleet.Desired) (fleet.ReadBack
 			if document.onlyCreate {
 				diff.Fields = nil
 			}
+			document.keepers(diff.Fields, live)
 		}
 		out.Objects = append(out.Objects, diff)
 	}
@@ -35,6 +36,26 @@ func (c *Cluster) ReadBack(ctx context.Context, d fleet.Desired) (fleet.ReadBack
 		out.Active, out.ActiveReason, err = c.awaitJudgement(ctx, composed.kueue, d.Binding)
 	}
 	return out, err
+}
+
+// keepers names, on fields that are not as desired, who else owns the live value: a
+// value that is left out of an apply stays for as long as another manager owns it.
+func (d *document) keepers(diff []fleet.Field, live *object) {
+	for i := range diff {
+		if !diff[i].Changed() {
+			continue
+		}
+		for _, f := range d.fields {
+			if f.path != diff[i].Path || len(f.owned) == 0 {
+				continue
+			}
+			for _, manager := range live.meta.managersOf(f.owned...) {
+				if manager != LimitsManager && manager != ShapeManager {
+					diff[i].Owner = manager
+				}
+			}
+		}
+	}
 }
 
 // awaitJudgement reads whether the queue works, once Kueue has looked at its

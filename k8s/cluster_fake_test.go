@@ -34,6 +34,7 @@ func healthy() answers {
 		"/apis/kueue.x-k8s.io/v1beta2":                 kueueResources,
 		"/apis/kueue.x-k8s.io/v1beta2/resourceflavors": empty,
 		"/apis/kueue.x-k8s.io/v1beta2/clusterqueues":   `{"kind":"ClusterQueueList","items":[{"metadata":{"name":"q"}}]}`,
+		"/api/v1/pods":                                 empty,
 		"/apis/kueue.x-k8s.io/v1beta2/localqueues":     empty,
 		"/apis/kueue.x-k8s.io/v1beta2/workloads":       empty,
 		"/api/v1/nodes":                                empty,

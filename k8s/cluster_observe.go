@@ -20,6 +20,8 @@ type reading struct {
 	quotas    []resourceQuota
 	devices   *deviceCount
 	workloads []fleet.Workload
+	counted   countedWork
+	pods      []gpuPod
 	// Read by Discover alone.
 	namespaces []plainObject
 	cohorts    []cohort
@@ -36,6 +38,7 @@ const (
 	partQuotas    = "quotas"
 	partDevices   = "pods and claims"
 	partWorkloads = "workloads"
+	partPods      = "pods"
 	partSpaces    = "namespaces"
 	partCohorts   = "cohorts"
 )
@@ -50,10 +53,17 @@ func (c *Cluster) Observe(ctx context.Context) (fleet.Observation, error) {
 		At: c.now().UTC(), Workloads: r.workloads, Problems: r.problems(),
 		QueuesKnown: r.ok(partQueues, partLocals), QuotasKnown: r.ok(partQuotas),
 		WorkloadsKnown: r.ok(partWorkloads), PoolsKnown: r.ok(partNodes, partFlavors),
+		LooseKnown: r.countsWork() && r.ok(partPods, partWorkloads, partNodes, partFlavors),
 	}
 	out.Pools, out.Queues, out.Quotas, out.Capacities = r.pools(), r.fleetQueues(), r.fleetQuotas(), r.capacities()
+	if out.LooseKnown {
+		out.Loose = r.loose()
+	}
 	return out, nil
 }
+
+// countsWork: without Kueue nothing counts workloads, and none passes by.
+func (r *reading) countsWork() bool { return r.kueue.served() }
 
 // read makes the lists side by side. It is an error only when nothing at all
 // could be read.
@@ -96,6 +106,12 @@ func (c *Cluster) read(ctx context.Context, workloads bool) (*reading, error) {
 			return err
 		})
 	}
+	if workloads && kueue.served() {
+		part(partPods, func() (err error) {
+			r.pods, err = c.readGPUPods(ctx)
+			return err
+		})
+	}
 	if kueue.served() {
 		part(partFlavors, func() (err error) {
 			r.flavors, err = listAll[resourceFlavor](ctx, c, kueue.path("resourceflavors", ""))
@@ -124,6 +140,7 @@ func (c *Cluster) readDependent(ctx context.Context, r *reading, workloads bool)
 		queueOf := queueIndex(r.locals)
 		_, err := list(ctx, c, r.kueue.path("workloads", ""), func(w workload) {
 			r.workloads = append(r.workloads, readWorkload(&w, queueOf))
+			r.counted.add(&w)
 		})
 		if err != nil {
 			r.errs[partWorkloads], r.workloads = err, nil
@@ -156,7 +173,7 @@ func (r *reading) ok(parts ...string) bool {
 // problems are sentences for people, in a fixed order.
 func (r *reading) problems() []string {
 	var out []string
-	for _, part := range []string{partNodes, partFlavors, partQueues, partLocals, partQuotas, partDevices, partWorkloads, partSpaces, partCohorts} {
+	for _, part := range []string{partNodes, partFlavors, partQueues, partLocals, partQuotas, partDevices, partWorkloads, partPods, partSpaces, partCohorts} {
 		err := r.errs[part]
 		if err == nil {
 			continue

@@ -247,7 +247,7 @@ func coveredPath(group int) string {
 }
 
 func quotaField(flavor, resource, name string) field {
-	return field{path: flavor + " " + resource + " " + name, limit: true, of: func(raw map[string]any) *string {
+	return field{path: flavor + " " + resource + " " + name, limit: true, owned: []string{"spec", "resourceGroups"}, of: func(raw map[string]any) *string {
 		var found any
 		(&groups{list: listAt(raw, "spec", "resourceGroups")}).each(func(f string, entry map[string]any) {
 			if f == flavor && stringOf(entry["name"]) == resource {

@@ -35,6 +35,7 @@ type ownerReference struct {
 type managedFields struct {
 	Manager     string          `json:"manager"`
 	Operation   string          `json:"operation"`
+	Time        *time.Time      `json:"time"`
 	Subresource string          `json:"subresource"`
 	FieldsV1    json.RawMessage `json:"fieldsV1"`
 }

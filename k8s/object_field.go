@@ -64,6 +64,8 @@ type field struct {
 	limit bool
 	// fallback is what the cluster sets where the value is absent; "" for nothing.
 	fallback string
+	// owned is where managedFields say who owns the value; empty where that is not asked.
+	owned []string
 }
 
 func (f field) value(raw map[string]any) *string {

@@ -17,6 +17,7 @@ type clusterQueue struct {
 		Cohort         string          `json:"cohort"`     // v1beta1
 		CohortName     string          `json:"cohortName"` // v1beta2
 		StopPolicy     string          `json:"stopPolicy"`
+		Selector       *labelSelector  `json:"namespaceSelector"`
 	} `json:"spec"`
 	Status struct {
 		Conditions         []condition   `json:"conditions"`
@@ -94,6 +95,7 @@ func readQueue(q *clusterQueue, locals []*localQueue) fleet.Queue {
 		Pending: counted(q.Status.PendingWorkloads), Admitted: counted(q.Status.AdmittedWorkloads),
 		Managers: q.Metadata.managersOf("spec", "resourceGroups"),
 		Owner:    ownerOf(q.Metadata).name, Ours: ours(q.Metadata), Marks: marksOf(q.Metadata),
+		Selector: q.Spec.Selector.text(), Writers: queueWriters(q.Metadata),
 	}
 	if out.StopPolicy == "" {
 		out.StopPolicy = "None"

@@ -61,7 +61,7 @@ func strayKeys(live *object, known map[string]bool) []field {
 }
 
 func hardField(key string) field {
-	return field{path: "hard " + key, limit: true, of: func(raw map[string]any) *string {
+	return field{path: "hard " + key, limit: true, owned: []string{"spec", "hard", key}, of: func(raw map[string]any) *string {
 		return quantity(nested(raw, "spec", "hard", key))
 	}}
 }

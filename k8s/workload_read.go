@@ -33,6 +33,7 @@ type workload struct {
 		Admission  *struct {
 			ClusterQueue      string `json:"clusterQueue"`
 			PodSetAssignments []struct {
+				Name          string            `json:"name"`
 				Flavors       map[string]string `json:"flavors"`
 				ResourceUsage map[string]amount `json:"resourceUsage"`
 			} `json:"podSetAssignments"`

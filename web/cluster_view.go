@@ -111,7 +111,8 @@ type ClusterView struct {
 	Waiting        []Change
 	Polls          []ClusterPoll // newest first
 	Headroom       []PoolHeadroom
-	Adoptable      []Option // projects/environments to adopt for: value "project/environment"
+	Findings       []FindingRow // open, worst first
+	Adoptable      []Option     // projects/environments to adopt for: value "project/environment"
 }
 
 // QuotaSanity is what all queues give of one flavor and resource beside its nodes.

@@ -92,6 +92,7 @@ var navigation = []NavGroup{
 	}},
 	{"Assurance", []NavItem{
 		{Text: "History", Href: paths.History, Icon: "history", Keys: "g y"},
+		{Text: "Findings", Href: paths.Findings, Icon: "warning", Keys: "g f"},
 	}},
 	{"Administration", []NavItem{
 		{Text: "Clusters", Href: paths.Clusters, Icon: "clusters", Keys: "g c"},

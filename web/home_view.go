@@ -9,6 +9,7 @@ type HomeView struct {
 	Waiting   []ApprovalRow // first few that wait for this person
 	WaitMore  int           // how many more
 	Decides   bool          // this person has a deciding role: show the part though empty
+	Findings  []FindingRow  // open and this person's to resolve, worst first
 	Mine      []RequestRow  // not finished, newest first
 	Projects  []ProjectLines
 	Ending    []Ending

@@ -20,6 +20,7 @@ type ProjectRow struct {
 
 // ProjectView is the page of one project. Query: range=24h|7d|30d, pool, env.
 type ProjectView struct {
+	Findings []FindingRow // open, worst first
 	ID       string
 	Name     string
 	Facts    []Fact // team, owner, cost centre, environments, data classes

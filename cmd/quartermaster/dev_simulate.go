@@ -31,7 +31,7 @@ func (d *devSite) simulated() dialer {
 		seed.Write([]byte(c.ID))
 		k, err := sim.Open(sim.Config{
 			ID: c.ID, Pools: sim.PoolsOf(c.ID, d.o.Pools), Queues: sim.QueuesOf(c.Cluster, d.o.Projects, d.o.Pools),
-			Seed: seed.Sum64(), File: d.file("cluster-" + c.ID + ".json"), Now: func() time.Time { return time.Now().UTC() }, Log: d.log,
+			Seed: seed.Sum64(), Loose: sim.LooseOf(c.ID, d.o.Pools, time.Now().UTC()), File: d.file("cluster-" + c.ID + ".json"), Now: func() time.Time { return time.Now().UTC() }, Log: d.log,
 		})
 		if err != nil {
 			return nil, err

@@ -36,7 +36,7 @@ type layer struct {
 //	      handlers → web → nouns
 var layers = []layer{
 	{name: "base", packages: []string{"internal/fault", "internal/work", "internal/paths"}},
-	{name: "nouns", packages: []string{"internal/approval", "internal/control", "internal/export", "internal/fleet", "internal/ledger",
+	{name: "nouns", packages: []string{"internal/approval", "internal/control", "internal/export", "internal/finding", "internal/fleet", "internal/ledger",
 		"internal/notice", "internal/org", "internal/policy", "internal/request", "internal/signin", "internal/usage"}, may: []string{"base"}, inside: true},
 	{name: "seal", packages: []string{"internal/seal"}, may: []string{"base"}},
 	{name: "config", packages: []string{"internal/config"}, may: []string{"nouns", "base"}},

@@ -94,7 +94,11 @@ type Queue struct {
 	Owner       string      `json:"owner"`    // Argo CD, Flux, Helm … "" = nobody known
 	Ours        bool        `json:"ours"`
 	Marks       Marks       `json:"marks"`
-	Notes       []string    `json:"notes"`
+	// Selector says which namespaces may use the queue, as NamespaceSelector writes it
+	// for one; nil = not known.
+	Selector *string  `json:"selector,omitempty"`
+	Writers  []Writer `json:"writers,omitempty"` // who wrote its parts, where the cluster keeps that
+	Notes    []string `json:"notes"`
 }
 
 // FlavorUse is one pool of a queue: limits and use. An account without a limit has
@@ -129,6 +133,8 @@ type Observation struct {
 	Queues    []Queue    `json:"queues"`
 	Quotas    []Quota    `json:"quotas"`
 	Workloads []Workload `json:"workloads"`
+	// Loose are accelerators in use that no queue counts.
+	Loose []Loose `json:"loose"`
 	// Capacities are what the nodes of each flavor can allocate; nil while pools are not known.
 	Capacities []Amount `json:"capacities"`
 	// Problems name the parts that could not be read; their values are unknown.
@@ -138,6 +144,7 @@ type Observation struct {
 	QuotasKnown    bool `json:"quotas_known"`
 	WorkloadsKnown bool `json:"workloads_known"`
 	PoolsKnown     bool `json:"pools_known"`
+	LooseKnown     bool `json:"loose_known"`
 
 	// Every is how far apart readings are; 0 = 30 s. What was read holds until the next
 	// reading, and never longer than two of them: after that it is unknown.

@@ -166,6 +166,8 @@ type Field struct {
 	After  *string `json:"after"`
 	// Limit marks the enforced numbers, as against shape (labels, selectors, queue names).
 	Limit bool `json:"limit"`
+	// Owner is, in a read-back, who else owns a live value that is not as desired; "" = nobody known.
+	Owner string `json:"owner,omitempty"`
 }
 
 // Changed compares numerically where both sides are quantities.

@@ -45,6 +45,14 @@ const (
 	ChangeTakeover Type = "change.taken_over"
 	ChangeRetried  Type = "change.retried"
 
+	FindingOpened   Type = "finding.opened"
+	FindingChanged  Type = "finding.changed" // its evidence
+	FindingReopened Type = "finding.reopened"
+	FindingResolved Type = "finding.resolved"
+	FindingPutBack  Type = "finding.put_back" // a change was planned that writes what is granted
+	FindingAccepted Type = "finding.accepted" // a request asks to make what is live the granted figure
+	ClusterPutsBack Type = "cluster.puts_back_changed"
+
 	AccessRefused Type = "access.refused"
 	Exported      Type = "record.exported"
 	JobAction     Type = "job.action"
@@ -59,6 +67,7 @@ const (
 var Types = []Type{
 	RequestDrafted, RequestEdited, RequestSubmitted, RequestDecided, RequestWithdrawn, RequestState, RequestCommented,
 	GrantMade, GrantStarted, GrantEnded, ChangePlanned, ChangeBegun, ChangeApplied, ChangeVerified, ChangeWaiting, ChangeHeld, ChangeStopped, ChangeTakeover, ChangeRetried,
-	ClusterConnected, ClusterTested, ClusterMode, BindingMade, BindingAdopted, ObjectsImported, OrgImported, IssuerMoved,
+	FindingOpened, FindingChanged, FindingReopened, FindingResolved, FindingPutBack, FindingAccepted,
+	ClusterConnected, ClusterTested, ClusterMode, ClusterPutsBack, BindingMade, BindingAdopted, ObjectsImported, OrgImported, IssuerMoved,
 	SignedIn, SignInRefused, SignedOut, SteppedUp, FactorEnrolled, FactorReplaced, RecoveryUsed, RecoveryRenewed, AccessRefused, Exported, RecordChecked, RecordCleared, JobAction, UsagePruned,
 }

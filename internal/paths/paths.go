@@ -39,6 +39,7 @@ const (
 	History        = "/history"
 	HistoryExport  = "/history/export" // GET asks, POST streams the CSV
 	HistoryCSV     = "/history.csv"    // leads to HistoryExport
+	Findings       = "/findings"
 	People         = "/people"
 	Jobs           = "/admin/jobs"
 	Assets         = "/assets/"
@@ -67,6 +68,10 @@ const (
 	ChangeTakeoverPattern  = "/changes/{change}/takeover"
 	HistoryEntryPattern    = "/history/{entry}"
 	HistoryReceiptPattern  = "/history/{entry}/receipt.json"
+	FindingPattern         = "/findings/{finding}"
+	FindingPutBackPattern  = "/findings/{finding}/put-back" // GET asks, POST plans the change
+	FindingAcceptPattern   = "/findings/{finding}/accept"   // GET form, POST submits the request
+	ClusterPutsBackPattern = "/clusters/{cluster}/puts-back"
 )
 
 func under(base, id, rest string) string { return base + "/" + url.PathEscape(id) + rest }
@@ -121,6 +126,18 @@ func ChangeTakeover(id string) string { return under("/changes", id, "/takeover"
 
 // HistoryReceipt is the signed receipt of one ledger entry.
 func HistoryReceipt(id string) string { return under("/history", id, "/receipt.json") }
+
+// Finding is the page of one finding.
+func Finding(id string) string { return under("/findings", id, "") }
+
+// FindingPutBack makes what is granted true again.
+func FindingPutBack(id string) string { return under("/findings", id, "/put-back") }
+
+// FindingAccept asks to make what is live the granted figure.
+func FindingAccept(id string) string { return under("/findings", id, "/accept") }
+
+// ClusterPutsBack says whether drift is put back by itself (on=true or false, reason).
+func ClusterPutsBack(id string) string { return under("/clusters", id, "/puts-back") }
 
 // HistoryEntry is the permanent address of one ledger entry.
 func HistoryEntry(id string) string { return under("/history", id, "") }

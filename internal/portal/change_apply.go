@@ -284,6 +284,9 @@ func (r *push) readBack(ctx context.Context) error {
 func differProblem(rb fleet.ReadBack) string {
 	for _, o := range rb.Differences() {
 		for _, f := range o.Fields {
+			if f.Changed() && f.Owner != "" {
+				return fmt.Sprintf("Not converged: %s of %s owned by %s. It is %s instead of %s, and stays so until %s gives it up.", f.Path, o.Object, f.Owner, shown(f.Before), shown(f.After), f.Owner)
+			}
 			if f.Changed() {
 				return fmt.Sprintf("Read back, %s of %s is %s instead of %s. Somebody else writes it, or the cluster did not take it.", f.Path, o.Object, shown(f.Before), shown(f.After))
 			}

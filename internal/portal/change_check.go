@@ -19,7 +19,7 @@ import (
 // ended only takes away.
 func (p *Portal) stillAuthorised(ctx context.Context, c Change) (string, error) {
 	if c.RequestID == "" {
-		return "", nil
+		return p.putBackStands(ctx, c)
 	}
 	r, err := p.Store.Request(ctx, c.RequestID)
 	if err != nil {

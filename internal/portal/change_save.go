@@ -64,11 +64,14 @@ func (r *push) save(ctx context.Context, point string, with func(ctx context.Con
 // once, however often the same is found again.
 func (r *push) settle(ctx context.Context, state ChangeState, problem string) error {
 	plan, rb := r.c.Plan, r.c.ReadBack
-	return r.save(ctx, "change.settled", func(_ context.Context, _ Tx, c *Change) (ledger.Type, error) {
+	return r.save(ctx, "change.settled", func(ctx context.Context, tx Tx, c *Change) (ledger.Type, error) {
 		same := c.State == state && c.Problem == problem
 		c.State, c.Problem, c.Plan, c.ReadBack = state, problem, plan, rb
 		if same {
 			return "", nil
+		}
+		if state == ChangeStopped {
+			return entryOf[state], r.p.findStopped(ctx, tx, r.binding, *c)
 		}
 		return entryOf[state], nil
 	})
@@ -139,6 +142,9 @@ func (r *push) verified(ctx context.Context, rb fleet.ReadBack) error {
 		}
 		// Read at once, so that no page shows the limit from before beside "verified".
 		if err := tx.Enqueue(ctx, work.UsagePoll{ClusterID: c.ClusterID}); err != nil {
+			return "", err
+		}
+		if err := r.p.putBackVerified(ctx, tx, *c); err != nil {
 			return "", err
 		}
 		return ledger.ChangeVerified, r.p.activate(ctx, tx, jobActor("change_apply"), r.binding.ProjectID, r.binding.Environment)

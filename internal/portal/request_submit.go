@@ -7,6 +7,7 @@ import (
 
 	"quartermaster/internal/fault"
 	"quartermaster/internal/ledger"
+	"quartermaster/internal/org"
 	"quartermaster/internal/policy"
 	"quartermaster/internal/request"
 )
@@ -36,8 +37,7 @@ func (p *Portal) SubmitRequest(ctx context.Context, actor Actor, in SubmitInput)
 }
 
 func (p *Portal) submit(ctx context.Context, tx Tx, actor Actor, r request.Request, digest string) (RequestRef, error) {
-	now, c := p.Now(), r.Revision.Content
-	at, err := p.place(ctx, tx, c)
+	at, err := p.place(ctx, tx, r.Revision.Content)
 	if err != nil {
 		return RequestRef{}, err
 	}
@@ -48,6 +48,12 @@ func (p *Portal) submit(ctx context.Context, tx Tx, actor Actor, r request.Reque
 	if err := p.same(ctx, tx, r, digest); err != nil {
 		return RequestRef{}, err
 	}
+	return p.submitBy(ctx, tx, actor, a, at, r)
+}
+
+// submitBy submits r, which was asked by the right of a.
+func (p *Portal) submitBy(ctx context.Context, tx Tx, actor Actor, a org.Assignment, at place, r request.Request) (RequestRef, error) {
+	now, c := p.Now(), r.Revision.Content
 	if _, err := r.Submit(r.Route, now); err != nil {
 		return RequestRef{}, err
 	}
@@ -62,7 +68,8 @@ func (p *Portal) submit(ctx context.Context, tx Tx, actor Actor, r request.Reque
 		return RequestRef{}, err
 	}
 	from, before := r.State, r.Revision.Digest
-	if r, err = r.Edit(c, actor.Person.ID, now); err != nil {
+	r, err := r.Edit(c, actor.Person.ID, now)
+	if err != nil {
 		return RequestRef{}, err
 	}
 	s, err := loadStaff(ctx, tx, at, c, r.Subject())

@@ -47,6 +47,7 @@ type Reader interface {
 	StepUpReader
 	RecoveryReader
 	UsageHistory
+	FindingReader
 }
 
 // Tx is one transaction. Everything read through it is of the transaction.
@@ -58,6 +59,7 @@ type Tx interface {
 	StepUpWriter
 	RecoveryWriter
 	UsageWriter
+	FindingWriter
 
 	// RequestForUpdate locks the request row.
 	RequestForUpdate(ctx context.Context, id string) (request.Request, error)

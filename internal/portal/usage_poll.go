@@ -42,6 +42,9 @@ func (p *Portal) PollCluster(ctx context.Context, clusterID string) (ok bool, er
 		if err := tx.SavePoll(ctx, clusterID, o, rows, took); err != nil {
 			return err
 		}
+		if err := p.scanFindings(ctx, tx, clusterID, o, began); err != nil {
+			return fmt.Errorf("findings: %w", err)
+		}
 		return p.release(ctx, tx, clusterID, ChangeWaiting)
 	})
 	if err != nil {

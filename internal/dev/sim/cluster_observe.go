@@ -47,6 +47,7 @@ func (c *Cluster) Observe(ctx context.Context) (fleet.Observation, error) {
 	return fleet.Observation{
 		At: c.cfg.Now(), Pools: c.pools(), Queues: c.queues(), Quotas: c.quotas(), Workloads: c.workloads(), Capacities: c.capacities(),
 		QueuesKnown: true, QuotasKnown: true, WorkloadsKnown: true, PoolsKnown: true,
+		Loose: c.cfg.Loose, LooseKnown: true,
 	}, nil
 }
 
@@ -84,7 +85,7 @@ func (c *Cluster) queues() []fleet.Queue {
 	out := make([]fleet.Queue, 0, len(c.world.queues))
 	for _, name := range sortedNames(c.world.queues) {
 		q, o := c.world.queues[name], c.objects[queueRef(name)]
-		v := fleet.Queue{Name: name, Cohort: q.cohort, StopPolicy: o.get(stopPath), Managers: o.managers()}
+		v := fleet.Queue{Name: name, Cohort: q.cohort, StopPolicy: o.get(stopPath), Managers: o.managers(), Selector: selectorOf(o), Writers: writersOf(o)}
 		if q.local != "" {
 			v.Namespaces, v.LocalQueues = []string{q.namespace}, []string{q.namespace + "/" + q.local}
 		}
@@ -105,6 +106,37 @@ func (c *Cluster) queues() []fleet.Queue {
 			v.Flavors = append(v.Flavors, c.use(q, l))
 		}
 		out = append(out, v)
+	}
+	return out
+}
+
+// selectorOf says which namespaces may use a queue, as a real cluster is read.
+func selectorOf(o *object) *string {
+	s := o.get(selectorPath)
+	if s == "{}" {
+		s = "every namespace"
+	}
+	return &s
+}
+
+// writersOf a queue; the simulated cluster keeps no times.
+func writersOf(o *object) []fleet.Writer {
+	var out []fleet.Writer
+	add := func(part, path string) {
+		v, ok := o.Fields[path]
+		if !ok {
+			return
+		}
+		if v.Manager == shapeManager {
+			v.Manager = limitsManager
+		}
+		out = append(out, fleet.Writer{Part: part, Manager: v.Manager})
+	}
+	add(fleet.PartStop, stopPath)
+	add(fleet.PartCohort, cohortPath)
+	add(fleet.PartSelector, selectorPath)
+	for _, m := range o.managers() {
+		out = append(out, fleet.Writer{Part: fleet.PartLimits, Manager: m})
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"strings"
+	"time"
 
 	"quartermaster/internal/fleet"
 	"quartermaster/internal/org"
@@ -79,4 +80,18 @@ func limitsOf(p org.Pool, n int64) []fleet.Limit {
 		return fleet.Limit{Pool: fleet.PoolKey{Flavor: p.Key.Flavor, Resource: resource}, Nominal: unit.Mul(n), Borrowing: &b}
 	}
 	return []fleet.Limit{of(p.Key.Resource, fleet.Count(1)), of("cpu", p.CPUPerUnit), of("memory", p.MemoryPerUnit)}
+}
+
+// LooseOf is what passes by the queues of the demonstration: a notebook that somebody
+// started without a queue on the cluster's first pool.
+func LooseOf(clusterID string, pools []org.Pool, since time.Time) []fleet.Loose {
+	for _, p := range pools {
+		if p.ClusterID == clusterID {
+			return []fleet.Loose{{
+				Object: fleet.ObjectRef{Kind: "StatefulSet", Namespace: "sandbox", Name: "notebook"}, Name: "notebook-0",
+				Node: clusterID + "-" + p.Key.Flavor + "-01", Resource: p.Key.Resource, Amount: fleet.Count(2), Pool: p.Key, Since: &since,
+			}}
+		}
+	}
+	return nil
 }

@@ -28,7 +28,9 @@ type Config struct {
 	Pools []Pool
 	// Queues exist from the beginning, made by somebody else; once the file exists they are not made again.
 	Queues []Queue
-	Seed   uint64
+	// Loose are accelerators that somebody uses outside of every queue.
+	Loose []fleet.Loose
+	Seed  uint64
 	// File keeps the objects over restarts; "" keeps them in memory.
 	File string
 	Now  func() time.Time
