@@ -7,6 +7,9 @@ import (
 	"quartermaster/internal/portal"
 )
 
+// History are the tables to which rows are only ever added.
+var History = history
+
 // NewReader reads through q, so that a test sees every query.
 func NewReader(q interface{ querier }) portal.Reader { return reader{q} }
 

@@ -73,6 +73,7 @@ func concurrently(ctx context.Context, conn *sql.DB, statement string) error {
 // history are the tables to which rows are only ever added.
 var history = []string{
 	"org_version", "request_revision", "decision", "check_result", "comment", "grant_line", "grant_start", "grant_end", "baseline",
+	"match_rule", "object_import", "finding_event",
 	"ledger_entry", "ledger_opening", "ledger_leaf", "ledger_checkpoint", "ledger_check",
 }
 
