@@ -25,7 +25,7 @@ func (t *tx) InsertGrant(ctx context.Context, g portal.GrantRow) (int64, error) 
 // EndGrant records that a grant ended otherwise than by its own end. The first
 // end counts: a second one changes nothing.
 func (t *tx) EndGrant(ctx context.Context, grantID, cause string, at time.Time) error {
-	_, err := t.exec(ctx, `INSERT INTO grant_end (grant_id, at, cause) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, grantID, at, cause)
+	_, err := t.exec(ctx, `INSERT INTO grant_end (grant_id, at, cause) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`, grantID, at.Truncate(time.Microsecond), cause) // as its entry writes it, where PostgreSQL would round
 	if err != nil {
 		return fmt.Errorf("end grant: %w", err)
 	}

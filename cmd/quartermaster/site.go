@@ -65,7 +65,7 @@ func newPortal(ctx context.Context, cfg config.Config, ring seal.Ring, simulated
 	p = &portal.Portal{
 		Store: store, Seal: ring.Seal, Open: ring.Open, Log: log, BaseURL: cfg.BaseURL,
 		ReadDump:  k8s.ReadDump,
-		Now:       func() time.Time { return time.Now().UTC() },
+		Now:       func() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }, // what PostgreSQL and entries keep
 		NewID:     uuid.NewString,
 		PollEvery: cfg.Poll.Every, PollTimeout: cfg.Poll.Timeout, Reach: reach,
 		Retention: portal.Retention{Readings: cfg.Keep.ReadingsDays, Hours: cfg.Keep.HoursDays, Days: cfg.Keep.DaysDays},

@@ -17,7 +17,7 @@ func TestALongListOfChoicesIsSearched(t *testing.T) {
 	require.NoError(t, err)
 	for i := range 120 {
 		id := fmt.Sprintf("many-%03d", i)
-		o.Projects = append(o.Projects, org.Project{ID: id, Name: "Many " + id, TeamID: "vision", Environments: []string{"production"}, DataClasses: []string{"internal", "secret"}})
+		o.Projects = append(o.Projects, org.Project{ID: id, Name: "Many " + id, TeamID: "vision", Owner: "ana", Environments: []string{"production"}, DataClasses: []string{"internal", "secret"}})
 		o.People = append(o.People, portal.OrgPerson{Issuer: testIssuer, Subject: id, Name: "Mila " + id, Groups: []string{"vision"}})
 	}
 	_, err = d.ImportOrg(t.Context(), portal.Actor{System: "test", Via: "import"}, o, false)

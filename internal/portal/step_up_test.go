@@ -147,12 +147,12 @@ func TestAProofForAClusterIsUsedUp(t *testing.T) {
 	require.NoError(t, mode(fleet.PlanOnly), "it is so already: nothing to do, nothing to prove")
 	other := y.tired("pia")
 	back := needed(t, func() error {
-		_, err := y.Portal.ChangeClusterMode(t.Context(), other, portal.ModeInput{ClusterID: "east", Mode: fleet.Enforce})
+		_, err := y.Portal.ChangeClusterMode(t.Context(), other, portal.ModeInput{ClusterID: "east", Mode: fleet.Observe})
 		return err
 	}()).Digests
 	pia.Proof = ""
 	y.prove(pia, append(back, plan...)...)
-	require.NoError(t, mode(fleet.Enforce))
+	require.NoError(t, mode(fleet.Observe))
 	needed(t, mode(fleet.PlanOnly)) // the same proof covers it, but it is used up
 	y.intact()
 }
