@@ -104,7 +104,7 @@ func (b testbed) connect(t *testing.T) {
 	pia.Fill("Reason", "first rollout")
 	act(pia, "^Switch to plan$", "^Switch Testbed to plan$")
 	pia.See("Testbed is in mode plan")
-	enforce(as(t, b.site, "cleo", browser.Wide))
+	enforce(as(t, b.site, "cleo", browser.Wide), "Testbed")
 	require.Empty(t, writesBy(clusterQueue(t, b.c, "street-scenes"), "quartermaster"), "nothing is written before something is granted")
 }
 
@@ -118,17 +118,17 @@ func (b testbed) address(t *testing.T, w *browser.Window) {
 }
 
 // enforce lets the portal write: a capacity manager looks at what would change, and decides.
-func enforce(w *browser.Window) {
+func enforce(w *browser.Window, cluster string) {
 	w.Follow("^Clusters")
-	w.Follow("^Testbed$")
+	w.Follow("^"+cluster+"$")
 	w.Follow("^See what enforcing would change$")
 	if strings.Contains(w.Text(), "is in mode observe") {
 		w.Fill("Reason", "first rollout")
-		act(w, "^Switch to plan$", "^Switch Testbed to plan$")
-		w.See("Testbed is in mode plan")
+		act(w, "^Switch to plan$", "^Switch "+cluster+" to plan$")
+		w.See(cluster+" is in mode plan")
 		w.Follow("^See what enforcing would change$")
 	}
 	w.Fill("Reason", "first rollout")
-	act(w, "^Switch to enforce$", "^Switch Testbed to enforce$")
-	w.See("Testbed is in mode enforce")
+	act(w, "^Switch to enforce$", "^Switch "+cluster+" to enforce$")
+	w.See(cluster+" is in mode enforce")
 }

@@ -226,7 +226,7 @@ func TestAClusterInUseIsEnforcedAsItIs(t *testing.T) {
 	pia.See("Testbed is in mode plan")
 	pia.Follow("^See what enforcing would change$")
 	require.NotContains(t, pia.Text(), "Switch to enforce", "who connects clusters does not decide that they are enforced")
-	enforce(as(t, b.site, "cleo", browser.Wide))
+	enforce(as(t, b.site, "cleo", browser.Wide), "Testbed")
 	verified := func() (n int) {
 		require.NoError(t, db.Get(&n, `SELECT count(*) FROM change WHERE state = 'verified' AND receipt->>'at' <> '' AND jsonb_array_length(coalesce(nullif(receipt->'written', 'null'), '[]')) = 0`))
 		return n

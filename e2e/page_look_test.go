@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,9 +42,11 @@ func pages(t *testing.T, s *site.Site) map[string][]string {
 		"ben": {"/", "/approvals", request("medical-imaging") + "/decide"},
 		"cleo": {
 			"/", "/approvals", request("weather-7d") + "/decide", request("weather-7d"), request("chat-assist"), "/pools/aurora-a100", "/clusters/aurora",
+			"/clusters/aurora/plan", "/clusters/aurora/puts-back?on=true", "/findings", "/findings?state=resolved", "/findings/" + findingOf(t, s),
 		},
-		"otto": {"/", "/history", "/history?kind=request.decided&outcome=done", "/history?outcome=odd", "/history/" + entryOf(t, s), "/people", "/clusters"},
-		"pia":  {"/", "/clusters", "/clusters/connect", "/clusters/aurora", "/clusters/borealis", "/clusters/aurora/adopt?queue=unknown"},
+		"otto": {"/", "/history", "/history?kind=request.decided&outcome=done", "/history?outcome=odd", "/history/" + entryOf(t, s), "/people", "/clusters", "/history/export?outcome=done", "/findings"},
+		"pia": {"/", "/clusters", "/clusters/connect", "/clusters/aurora", "/clusters/borealis", "/clusters/aurora/adopt?queue=unknown",
+			"/clusters/aurora/adopt", "/clusters/aurora/import", "/second-factor"},
 		"finn": {"/", "/projects", "/pools/borealis-mi300x", "/usage?period=24h", "/usage?period=24h&by=pool", "/usage?by=type&zone=Mars%2FPhobos"},
 		"iris": {"/", "/approvals"},
 	}
@@ -69,6 +72,14 @@ func entryOf(t *testing.T, s *site.Site) string {
 	t.Helper()
 	var id string
 	require.NoError(t, s.DB(t).Get(&id, `SELECT id FROM ledger_entry WHERE type = 'request.decided' ORDER BY ordinal LIMIT 1`))
+	return id
+}
+
+// findingOf is a finding of the demonstration, which its clusters give reason for.
+func findingOf(t *testing.T, s *site.Site) string {
+	t.Helper()
+	var id string
+	require.Eventually(t, func() bool { return s.DB(t).Get(&id, `SELECT id FROM finding ORDER BY since LIMIT 1`) == nil }, time.Minute, 100*time.Millisecond)
 	return id
 }
 

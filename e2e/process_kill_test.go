@@ -30,7 +30,7 @@ func TestKilledAndStartedAgainNothingIsLostOrDoubled(t *testing.T) {
 	pia.Fill("Token", b.c.Token(t, deploy.ServiceAccount))
 	pia.Press("^Connect cluster$")
 	pia.See("Testbed is connected in mode observe")
-	enforce(as(t, b.site, "cleo", browser.Wide))
+	enforce(as(t, b.site, "cleo", browser.Wide), "Testbed")
 
 	w := trio{b, as(t, b.site, "gia", browser.Wide), as(t, b.site, "hugo", browser.Wide), as(t, b.site, "cleo", browser.Wide)}
 	first := w.ocean(t, 1)

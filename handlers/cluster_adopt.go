@@ -94,9 +94,16 @@ func deskRow(d portal.AdoptDesk, row portal.AdoptRow) web.AdoptRow {
 	}
 	x.Where = strings.Join(append(where, q.LocalQueues...), ", ")
 	for _, u := range q.Flavors {
-		line := u.Pool.String() + " " + u.Nominal.String()
+		nominal, borrows := u.Nominal.String(), "no limit"
+		if u.Nominal.Known {
+			nominal = u.Nominal.Amount.Display(u.Pool.Resource)
+		}
+		if u.Borrowing != nil {
+			borrows = u.Borrowing.Display(u.Pool.Resource)
+		}
+		line := u.Pool.String() + " " + nominal
 		if q.Cohort != "" {
-			line += " + " + borrowing(u.Borrowing).Value
+			line += " + " + borrows
 		}
 		x.Limits = append(x.Limits, line)
 		for _, n := range u.Notes {
