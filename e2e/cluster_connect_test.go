@@ -120,15 +120,15 @@ func (b testbed) address(t *testing.T, w *browser.Window) {
 // enforce lets the portal write: a capacity manager looks at what would change, and decides.
 func enforce(w *browser.Window, cluster string) {
 	w.Follow("^Clusters")
-	w.Follow("^"+cluster+"$")
+	w.Follow("^" + cluster + "$")
 	w.Follow("^See what enforcing would change$")
 	if strings.Contains(w.Text(), "is in mode observe") {
 		w.Fill("Reason", "first rollout")
 		act(w, "^Switch to plan$", "^Switch "+cluster+" to plan$")
-		w.See(cluster+" is in mode plan")
+		w.See(cluster + " is in mode plan")
 		w.Follow("^See what enforcing would change$")
 	}
 	w.Fill("Reason", "first rollout")
 	act(w, "^Switch to enforce$", "^Switch "+cluster+" to enforce$")
-	w.See(cluster+" is in mode enforce")
+	w.See(cluster + " is in mode enforce")
 }
