@@ -27,6 +27,11 @@ func (w *Window) listen() {
 		if strings.HasPrefix(m.Text(), "Failed to load resource") && !strings.Contains(from, "/assets/") {
 			return
 		}
+		// A check of the form that was asked for and not waited for: the person went on. One
+		// that was answered badly is told as htmx:responseError.
+		if strings.HasPrefix(m.Text(), "htmx:sendAbort") || strings.HasPrefix(m.Text(), "htmx:afterRequest") {
+			return
+		}
 		keep(from + ": " + m.Text())
 	})
 }
