@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,13 +39,7 @@ func TestSlurmHoldsAnAccountToWhatWasGranted(t *testing.T) {
 	over := s.Submit(t, users[len(users)-1], "lab-a", "gpu:2", "--job-name=over-the-limit")
 	require.Eventually(t, func() bool { _, reason := s.Queue(t, over); return reason == "AssocGrpGRES" }, time.Minute, 100*time.Millisecond)
 	p.ana.ReloadUntil("AssocGrpGRES: the account's GPU limit is in use")
-	used := regexp.MustCompile(`asked\s+6\s*GPUs\s+granted\s+6\s*GPUs\s+enforced\s+6\s*GPUs\s+in use\s+6\s*GPUs`)
-	var page string
-	require.Eventually(t, func() bool {
-		p.ana.Open(at(first))
-		page = p.ana.Text()
-		return used.MatchString(page)
-	}, time.Minute, 100*time.Millisecond)
+	page := p.ana.ReloadUntilMatch(`asked\s+6\s*GPUs\s+granted\s+6\s*GPUs\s+enforced\s+6\s*GPUs\s+in use\s+6\s*GPUs`)
 	require.Regexp(t, `over-the-limit\s+lab-a/gpu\s+by `+users[len(users)-1]+`\s+2\s*GPUs`, page)
 
 	second := p.grantStreet(t, "8")
@@ -58,7 +51,7 @@ func TestSlurmHoldsAnAccountToWhatWasGranted(t *testing.T) {
 		return !strings.Contains(p.ana.Text(), "AssocGrpGRES")
 	}, time.Minute, time.Second, "nothing waits any more")
 	require.Regexp(t, `(?s)Running.*over-the-limit`, p.ana.Text())
-	require.Regexp(t, `enforced\s+8\s*GPUs\s+in use\s+8\s*GPUs`, p.ana.Text())
+	p.ana.ReloadUntilMatch(`enforced\s+8\s*GPUs\s+in use\s+8\s*GPUs`)
 
 	// Somebody changes the limit by hand.
 	s.Admin(t, "sacctmgr", "-i", "modify", "account", "lab-a", "set", "GrpTRES=gres/gpu=3")

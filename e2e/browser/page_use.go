@@ -96,6 +96,22 @@ func (w *Window) ReloadUntil(text string) {
 	require.Failf(w.t, "never shown", "%q on %s", text, w.Page.URL())
 }
 
+// ReloadUntilMatch reloads until the visible text matches, and returns it.
+func (w *Window) ReloadUntilMatch(expression string) string {
+	w.t.Helper()
+	re := regexp.MustCompile(expression)
+	text := ""
+	for range 120 {
+		if text = w.Text(); re.MatchString(text) {
+			return text
+		}
+		_, err := w.Page.Reload()
+		require.NoError(w.t, err)
+	}
+	require.Failf(w.t, "never shown", "%q on %s:\n%s", expression, w.Page.URL(), text)
+	return ""
+}
+
 // Text is the visible text of the page.
 func (w *Window) Text() string {
 	w.t.Helper()
