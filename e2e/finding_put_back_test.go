@@ -9,6 +9,7 @@ import (
 
 	"quartermaster/e2e/browser"
 	"quartermaster/e2e/cluster"
+	"quartermaster/e2e/site"
 )
 
 const driftQueue = `
@@ -45,7 +46,8 @@ func editQuota(t *testing.T, c *cluster.Cluster, queue, value string) {
 // A number that somebody changes on the cluster is a finding within two polls; put
 // back restores it and closes the finding; accepting is a request of its own.
 func TestAnEditOnTheClusterIsFoundPutBackAndAskedToBeAccepted(t *testing.T) {
-	b := connected(t)
+	b := testbed{site.New(t, "--poll", "1s", "--org", labOrganisation(t)), ownCluster(t)}
+	b.connect(t)
 	b.c.Create(t, driftQueue)
 	pia := as(t, b.site, "pia", browser.Wide)
 	pia.Follow("^Clusters")

@@ -85,6 +85,15 @@ func theCluster(t testing.TB) *cluster.Cluster {
 	return shared.cluster.get(t, func() (*cluster.Cluster, func(), error) { return cluster.StartShared() })
 }
 
+// ownCluster is for tests whose queues would fill the pools of others.
+func ownCluster(t testing.TB) *cluster.Cluster {
+	t.Helper()
+	c, stop, err := cluster.StartShared()
+	require.NoError(t, err)
+	t.Cleanup(stop)
+	return c
+}
+
 // theDemo is `quartermaster dev` as it comes.
 func theDemo(t testing.TB) *site.Site {
 	t.Helper()

@@ -186,7 +186,7 @@ func lived(t *testing.T, c *cluster.Cluster) map[string]string {
 // A cluster in use is connected, matched by rules and by hand, adopted and enforced
 // without one number being changed; what Argo CD keeps is left alone.
 func TestAClusterInUseIsEnforcedAsItIs(t *testing.T) {
-	c := theCluster(t)
+	c := ownCluster(t)
 	livedCluster(t, c)
 	b := testbed{site.New(t, "--poll", "1s", "--org", livedOrganisation(t)), c}
 	pia := as(t, b.site, "pia", browser.Wide)

@@ -70,6 +70,7 @@ func (w trio) dieAt(t *testing.T, place bound, point string, amount int) {
 	require.NoError(t, w.site.RunToDie(point))
 	decide(w.cleo, request)
 	w.cleo.Fill("Reason", "Agreed.")
+	toConfirm(w.cleo, approval(amount))
 	w.cleo.Click(approval(amount)) // whether the answer still comes depends on the point
 	select {
 	case <-w.site.Ended():
@@ -79,7 +80,7 @@ func (w trio) dieAt(t *testing.T, place bound, point string, amount int) {
 	require.NoError(t, w.site.Run())
 	if point == "decision.commit.before" {
 		require.Equal(t, 1, decisions(t, w.site, request), "what was not committed did not happen")
-		approve(w.cleo, request, approval(amount))
+		approve(as(t, w.site, "kofi", browser.Wide), request, approval(amount))
 	}
 	w.ana.Open(at(request))
 	w.ana.ReloadUntil("Read back: Testbed enforces what was granted.")
