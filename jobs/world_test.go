@@ -143,10 +143,6 @@ func (y *yard) ChangeClusterMode(ctx context.Context, a portal.Actor, in portal.
 	return proven(y, a, func() (portal.Cluster, error) { return y.Portal.ChangeClusterMode(ctx, a, in) })
 }
 
-func (y *yard) PauseCluster(ctx context.Context, a portal.Actor, in portal.PauseInput) (portal.Cluster, error) {
-	return proven(y, a, func() (portal.Cluster, error) { return y.Portal.PauseCluster(ctx, a, in) })
-}
-
 // grant asks for n units in an environment and has them approved over every warning.
 func (y *yard) grant(pool, environment string, n int64, start, end *time.Time) (portal.RequestRef, portal.DecideResult) {
 	y.t.Helper()

@@ -13,14 +13,6 @@ func Exact(t time.Time) string {
 	return t.UTC().Format("2 Jan 2006, 15:04 UTC")
 }
 
-// Day writes a date: "2 Dec 2026".
-func Day(t time.Time) string {
-	if t.IsZero() {
-		return "–"
-	}
-	return t.UTC().Format("2 Jan 2006")
-}
-
 // machine is the attribute form of a moment.
 func machine(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

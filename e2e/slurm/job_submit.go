@@ -37,7 +37,7 @@ func (s *Slurm) AddUser(t testing.TB, user, account string) {
 func (s *Slurm) Submit(t testing.TB, user, account, gres string, more ...string) int {
 	t.Helper()
 	args := append([]string{"--parsable", "--account=" + account, "--gres=" + gres, "--output=/dev/null", "--time=10"}, more...)
-	out, err := s.command(t.Context(), s.submitter(user), []string{"HOME=" + s.path("jobs"), "USER=" + user}, "sbatch", append(args, "--wrap=exec sleep 600")...)
+	out, err := s.command(t.Context(), s.submitter(t, user), []string{"HOME=" + s.path("jobs"), "USER=" + user}, "sbatch", append(args, "--wrap=exec sleep 600")...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,13 +48,15 @@ func (s *Slurm) Submit(t testing.TB, user, account, gres string, more ...string)
 	return id
 }
 
-func (s *Slurm) submitter(name string) account {
+func (s *Slurm) submitter(t testing.TB, name string) account {
+	t.Helper()
 	for _, a := range s.users.submitters {
 		if a.name == name {
 			return a
 		}
 	}
-	panic("no submitter " + name)
+	t.Fatalf("no submitter %s", name)
+	return account{}
 }
 
 // Queue is what squeue says of a job: its state and reason.

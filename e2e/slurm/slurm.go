@@ -89,9 +89,6 @@ func StartShared() (_ *Slurm, stop func(), err error) {
 // Controller is the address of slurmctld.
 func (s *Slurm) Controller() string { return address(s.ports.controller) }
 
-// Accounting is the address of slurmdbd.
-func (s *Slurm) Accounting() string { return address(s.ports.accounting) }
-
 // REST is the URL of slurmrestd.
 func (s *Slurm) REST() string { return "http://" + address(s.ports.rest) }
 

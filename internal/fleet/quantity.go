@@ -47,9 +47,6 @@ func Count(n int64) Quantity { return Quantity{*resource.NewQuantity(n, resource
 // Bytes returns n bytes, written in powers of 1024.
 func Bytes(n int64) Quantity { return Quantity{*resource.NewQuantity(n, resource.BinarySI)} }
 
-// FromResource wraps a quantity that a cluster returned.
-func FromResource(q resource.Quantity) Quantity { return Quantity{q.DeepCopy()} }
-
 // Resource returns a copy for writing to a cluster.
 func (q Quantity) Resource() resource.Quantity { return q.q.DeepCopy() }
 

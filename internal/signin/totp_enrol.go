@@ -2,7 +2,6 @@ package signin
 
 import (
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base32"
 	"encoding/hex"
 	"fmt"
@@ -60,16 +59,4 @@ func RecoveryDigest(code string) string {
 	clean := strings.NewReplacer("-", "", " ", "").Replace(strings.ToLower(strings.TrimSpace(code)))
 	sum := sha256.Sum256([]byte("recovery code " + clean))
 	return hex.EncodeToString(sum[:])
-}
-
-// MatchRecoveryCode finds the digest that code opens, so that the caller can
-// delete exactly that one. It looks at all of them, match or not.
-func MatchRecoveryCode(digests []string, code string) (digest string, ok bool) {
-	want := RecoveryDigest(code)
-	for _, d := range digests {
-		if subtle.ConstantTimeCompare([]byte(d), []byte(want)) == 1 {
-			digest, ok = d, true
-		}
-	}
-	return digest, ok
 }
